@@ -1,0 +1,92 @@
+"""Anyone who can take a turn: an agent; later a group, a flow, a person behind a channel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
+
+from msgspec import Struct
+
+from teahouse.core.events import Emit, Reason, Usage
+from teahouse.core.messages import (
+    ConversationId,
+    Ending,
+    Message,
+    Part,
+    ParticipantId,
+    PersonId,
+    RunId,
+    ToolResult,
+)
+
+
+class ReplyStep(Struct, frozen=True, kw_only=True, tag="reply"):
+    """A model reply that was finished and recorded."""
+
+    message: Message
+    reason: Reason
+    usage: Usage
+    model: str
+    elapsed_ms: int = 0
+
+
+class ResultStep(Struct, frozen=True, kw_only=True, tag="result"):
+    """A tool call that was finished and recorded: it is never made again."""
+
+    result: ToolResult
+    elapsed_ms: int = 0
+
+
+Step: TypeAlias = ReplyStep | ResultStep
+
+
+class Journal(Protocol):
+    """The record of one run. A step is durable before the next one starts."""
+
+    async def append(self, step: Step, /) -> None: ...
+
+
+class Turn(Struct, frozen=True, kw_only=True):
+    """One run's work. `steps` is what an earlier attempt had finished before it was cut."""
+
+    run: RunId
+    conversation: ConversationId
+    person: PersonId
+    messages: tuple[Message, ...]  # the log as this participant sees it
+    steps: tuple[Step, ...] = ()
+
+
+class Reply(Struct, frozen=True, kw_only=True):
+    """What a turn ends in: the parts of all its replies and tool results, in order."""
+
+    parts: tuple[Part, ...]
+    ending: Ending
+    usage: Usage
+
+
+class Participant(Protocol):
+    """Takes one turn: records each step, pushes progress to `emit`, returns its reply.
+
+    Raises `TeahouseError` on failure; cancellation is the only stop.
+    """
+
+    @property
+    def id(self) -> ParticipantId: ...
+    async def respond(self, turn: Turn, journal: Journal, emit: Emit, /) -> Reply: ...
+
+
+class Participants(Protocol):
+    """Finds who is to take a turn; raises `NotFound`."""
+
+    async def find(self, participant: ParticipantId, /) -> Participant: ...
+
+
+def steps_so_far(steps: Sequence[Step]) -> tuple[Part, ...]:
+    """The parts that the recorded steps amount to."""
+    parts: list[Part] = []
+    for step in steps:
+        if isinstance(step, ReplyStep):
+            parts += step.message.parts
+        else:
+            parts.append(step.result)
+    return tuple(parts)

@@ -1,0 +1,138 @@
+"""Live events for readers: a bounded memory per conversation, and push to whoever listens.
+
+Deltas are never rows. A reader that comes back with `after` gets what it missed from the ring; one
+that was away too long gets a `resync`, and then each running answer as it stands.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from teahouse.core.clock import Clock
+from teahouse.core.codec import encode
+from teahouse.core.events import (
+    Envelope,
+    Event,
+    PartDelta,
+    Resync,
+    RunEvent,
+    StreamEnd,
+    StreamStart,
+    compact,
+)
+from teahouse.core.messages import ConversationId, RunId
+
+RING_EVENTS = 4_096
+RING_BYTES = 4 << 20
+COMPACT_EVERY = 256
+
+
+class Frame(Struct, frozen=True):
+    """An encoded envelope. A slow reader may lose those that are `droppable`, never others."""
+
+    seq: int
+    data: bytes
+    droppable: bool
+    run: RunId | None
+
+
+Sink: TypeAlias = Callable[[Sequence[Frame]], None]
+
+
+class Subscription:
+    """A reader's place in a conversation. `close` is idempotent."""
+
+    def __init__(self, channel: _Channel, sink: Sink) -> None:
+        self._channel, self._sink = channel, sink
+
+    def close(self) -> None:
+        self._channel.sinks.pop(self, None)
+
+
+class _Channel:
+    def __init__(self, seq: int) -> None:
+        self.seq = seq
+        self.ring: deque[Frame] = deque()
+        self.ring_bytes = 0
+        self.dropped = seq  # the highest seq that is no longer in the ring
+        self.sinks: dict[Subscription, Sink] = {}
+        self.running: dict[RunId, list[RunEvent]] = {}
+
+
+class Bus:
+    """One per process. `boot` rises at each start, so that a `seq` is never used twice."""
+
+    def __init__(self, clock: Clock, *, boot: int) -> None:
+        self._clock = clock
+        self._first = boot << 32  # below 2**53 for two million starts: exact in JavaScript
+        self._channels: dict[ConversationId, _Channel] = {}
+
+    def publish(
+        self, conversation: ConversationId, run: RunId | None, events: Sequence[Event]
+    ) -> None:
+        """Give `events` their places and push them to every reader, as one batch."""
+        channel = self._channel(conversation)
+        frames = [self._frame(channel, conversation, run, event) for event in events]
+        for frame in frames:
+            channel.ring.append(frame)
+            channel.ring_bytes += len(frame.data)
+        while len(channel.ring) > RING_EVENTS or channel.ring_bytes > RING_BYTES:
+            old = channel.ring.popleft()
+            channel.ring_bytes -= len(old.data)
+            channel.dropped = old.seq
+        if run is not None:
+            _remember(channel.running, run, events)
+        for sink in list(channel.sinks.values()):
+            sink(frames)
+
+    def subscribe(
+        self, conversation: ConversationId, sink: Sink, *, after: int | None = None
+    ) -> tuple[Subscription, list[Frame]]:
+        """Begin to listen; return also the frames that bring the reader up to date.
+
+        Those are to be sent first. They start with a `resync` when the ring cannot tell what the
+        reader missed; its caller then adds the latest posts.
+        """
+        channel = self._channel(conversation)
+        subscription = Subscription(channel, sink)
+        channel.sinks[subscription] = sink
+        if after is not None and channel.dropped <= after <= channel.seq:
+            return subscription, [frame for frame in channel.ring if frame.seq > after]
+        backlog = [self._frame(channel, conversation, None, Resync())]
+        for run, events in channel.running.items():
+            backlog += [self._frame(channel, conversation, run, e) for e in compact(events)]
+        return subscription, backlog
+
+    def running(self, conversation: ConversationId) -> Sequence[RunId]:
+        return tuple(self._channel(conversation).running)
+
+    def _channel(self, conversation: ConversationId) -> _Channel:
+        channel = self._channels.get(conversation)
+        if channel is None:
+            channel = self._channels[conversation] = _Channel(self._first)
+        return channel
+
+    def _frame(
+        self, channel: _Channel, conversation: ConversationId, run: RunId | None, event: Event
+    ) -> Frame:
+        channel.seq += 1
+        envelope = Envelope(
+            seq=channel.seq, conversation=conversation, run=run, at=self._clock.now(), event=event
+        )
+        return Frame(channel.seq, encode(envelope), isinstance(event, PartDelta), run)
+
+
+def _remember(running: dict[RunId, list[RunEvent]], run: RunId, events: Sequence[Event]) -> None:
+    for event in events:
+        if isinstance(event, StreamStart):
+            running[run] = []
+        if isinstance(event, StreamEnd):
+            running.pop(run, None)
+        elif run in running and isinstance(event, RunEvent):
+            running[run].append(event)
+            if len(running[run]) % COMPACT_EVERY == 0:
+                running[run] = compact(running[run])

@@ -1,0 +1,221 @@
+"""What happens while a reply is made. `fold` is the meaning of a stream.
+
+The names on every wire (WebSocket, SSE, journal) are the tags of these types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from teahouse.core.errors import Problem
+from teahouse.core.messages import (
+    ConversationId,
+    Ending,
+    JsonObject,
+    Message,
+    Part,
+    ParticipantId,
+    Post,
+    PostId,
+    RunId,
+    ToolResult,
+)
+
+VERSION = 1
+DeltaKind: TypeAlias = Literal["text", "thinking", "tool_call"]
+Reason: TypeAlias = Literal["stop", "length", "tool_calls", "content_filter"]
+
+
+class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Tokens of one call, as reported; `estimated` when the provider reported none."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    estimated: bool = False
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input=self.input + other.input,
+            output=self.output + other.output,
+            cached=self.cached + other.cached,
+            estimated=self.estimated or other.estimated,
+        )
+
+
+class PartDelta(Struct, frozen=True, kw_only=True, tag="stream_chunk"):
+    """A piece of part `index` of the reply being streamed. Deltas are for eyes; parts are truth."""
+
+    index: int
+    kind: DeltaKind
+    delta: str
+
+
+class PartDone(Struct, frozen=True, kw_only=True, tag="part"):
+    index: int
+    part: Part
+
+
+class ReplyDone(Struct, frozen=True, kw_only=True, tag="reply_done", omit_defaults=True):
+    """The end of one model reply. `problem` is set when tool arguments were cut by length."""
+
+    reason: Reason
+    usage: Usage = Usage()
+    problem: Literal["invalid_tool_args"] | None = None
+
+
+StreamEvent: TypeAlias = PartDelta | PartDone | ReplyDone
+
+
+class StreamStart(Struct, frozen=True, kw_only=True, tag="stream_start"):
+    """First of a run, and again at each further attempt: what the reader had of it is void."""
+
+    author: ParticipantId
+    attempt: int
+
+
+class ToolStarted(Struct, frozen=True, kw_only=True, tag="tool_call"):
+    call: str
+    name: str
+    arguments: JsonObject
+
+
+class ToolFinished(Struct, frozen=True, kw_only=True, tag="tool_result"):
+    result: ToolResult
+    elapsed_ms: int = 0
+
+
+class RunFailed(Struct, frozen=True, kw_only=True, tag="error", omit_defaults=True):
+    """A run's error. `ref` instead names the socket frame that was refused."""
+
+    problem: Problem
+    ref: str | None = None
+
+
+class StreamEnd(Struct, frozen=True, kw_only=True, tag="stream_end"):
+    """Last of a run: the post that holds the reply, and why it ends."""
+
+    post_id: PostId
+    reason: Ending
+    usage: Usage = Usage()
+
+
+class PostAdded(Struct, frozen=True, kw_only=True, tag="post"):
+    """A post was written or changed; the reader keeps the newest of one id."""
+
+    post: Post
+
+
+class ConversationChanged(Struct, frozen=True, kw_only=True, tag="conversation"):
+    """Title, members or flags changed; the reader asks for the conversation again."""
+
+    title: str
+
+
+class Resync(Struct, frozen=True, kw_only=True, tag="resync"):
+    """The reader was away too long: the latest posts and running answers follow in full."""
+
+
+class Unknown(Struct, frozen=True, kw_only=True):
+    """An event of a newer version: its type and its bytes, kept and passed on, never an error."""
+
+    type: str
+    raw: bytes
+
+
+RunEvent: TypeAlias = (
+    PartDelta
+    | PartDone
+    | ReplyDone
+    | StreamStart
+    | ToolStarted
+    | ToolFinished
+    | RunFailed
+    | StreamEnd
+)
+Event: TypeAlias = RunEvent | PostAdded | ConversationChanged | Resync
+Emit: TypeAlias = Callable[[Sequence[RunEvent]], Awaitable[None]]
+
+
+class Envelope(Struct, frozen=True, kw_only=True):
+    """An event in its place. `seq` only rises within a conversation and is never used twice."""
+
+    v: int = VERSION
+    seq: int
+    conversation: ConversationId
+    run: RunId | None
+    at: datetime
+    event: Event
+
+
+def fold(events: Iterable[Any]) -> Message:
+    """Build the message that a stream, or a whole run of several replies and tools, describes.
+
+    Indices count within one reply; a tool's result follows the replies before it.
+    """
+    parts: list[Part] = []
+    reply: dict[int, Part] = {}
+    for event in events:
+        match event:
+            case StreamStart():
+                parts, reply = [], {}
+            case PartDone():
+                reply[event.index] = event.part
+            case ReplyDone():
+                parts += [reply[index] for index in sorted(reply)]
+                reply = {}
+            case ToolFinished():
+                parts.append(event.result)
+            case _:
+                pass
+    parts += [reply[index] for index in sorted(reply)]
+    return Message(role="assistant", parts=tuple(parts))
+
+
+def compact(events: Iterable[RunEvent]) -> list[RunEvent]:
+    """Shorten what has happened so far to what a late reader needs: `fold` stays the same.
+
+    Deltas of a finished part are dropped, those of an open part become one.
+    """
+    short: list[RunEvent] = []
+    open_parts: dict[int, _OpenPart] = {}
+    for event in events:
+        match event:
+            case StreamStart():
+                short, open_parts = [event], {}
+            case PartDelta():
+                part = open_parts.get(event.index)
+                if part is None:
+                    open_parts[event.index] = _OpenPart(len(short), event.kind, [event.delta])
+                    short.append(event)
+                else:
+                    part.pieces.append(event.delta)
+            case PartDone():
+                part = open_parts.pop(event.index, None)
+                if part is None:
+                    short.append(event)
+                else:
+                    short[part.place] = event
+            case ReplyDone():
+                _close(short, open_parts)
+                short.append(event)
+            case _:
+                short.append(event)
+    _close(short, open_parts)
+    return short
+
+
+class _OpenPart(Struct):
+    place: int
+    kind: DeltaKind
+    pieces: list[str]
+
+
+def _close(short: list[RunEvent], open_parts: dict[int, _OpenPart]) -> None:
+    for index, part in open_parts.items():
+        short[part.place] = PartDelta(index=index, kind=part.kind, delta="".join(part.pieces))
+    open_parts.clear()

@@ -1,0 +1,62 @@
+"""Background work with an owner: nothing runs that nobody waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+_FIRST_DELAY_S, _LONGEST_DELAY_S = 0.5, 60.0
+
+
+class Supervisor:
+    """Holds an application's background tasks. Leaving the block cancels and awaits them all."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[asyncio.Task[None], str] = {}
+
+    async def __aenter__(self) -> Supervisor:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        while self._tasks:
+            tasks = list(self._tasks)
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+    def start(self, name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run `work` once in the background; an error is logged, never lost."""
+        task = asyncio.create_task(self._guard(name, work), name=name)
+        self._tasks[task] = name
+        task.add_done_callback(lambda done: self._tasks.pop(done, None))
+        return task
+
+    def keep(self, name: str, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+        """Run `work` for ever: when it returns or fails it is started again, with back-off."""
+        return self.start(name, self._forever(name, work))
+
+    async def _guard(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except asyncio.CancelledError:
+            raise
+        except Exception:  # the top of a task: nobody above could catch it
+            log.exception("Background task %s failed", name)
+
+    async def _forever(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        delay = _FIRST_DELAY_S
+        while True:
+            started = asyncio.get_running_loop().time()
+            try:
+                await work()
+            except Exception:  # supervised work may fail in any way; it is started again
+                log.exception("Background task %s failed and is started again", name)
+            if asyncio.get_running_loop().time() - started > _LONGEST_DELAY_S:
+                delay = _FIRST_DELAY_S
+            await asyncio.sleep(delay * random.uniform(0.5, 1))  # noqa: S311  jitter, no secret
+            delay = min(delay * 2, _LONGEST_DELAY_S)

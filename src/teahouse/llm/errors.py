@@ -1,0 +1,99 @@
+"""What can go wrong between us and a model, one type per thing a person or a retry would do.
+
+ProviderError
+├── AuthenticationFailed    401, 403: the key is wrong or may not use this model
+├── QuotaExceeded           the account has no money or quota left; waiting does not help
+├── RateLimited *           429; `retry_after_s` when the endpoint says so
+├── Overloaded *            500, 502, 503, 529 and the like
+├── ContextTooLong          the request has more tokens than the model takes
+├── ContentFiltered         the endpoint refused the content
+├── RequestRefused          any other 4xx: a wrong model name, a wrong parameter
+├── Malformed *             what came back is not of the dialect (HTML, broken JSON)
+├── TimedOut *              one of the four clocks: connect, first_event, idle, total
+├── StreamCut *             the stream ended without its dialect's final event
+├── Unreachable *           no connection: wrong host or port, nothing listens, TLS
+└── NoSuchModel             no provider or model of this name is configured
+(* retryable, as long as nothing was shown)
+
+Each takes the provider's name, and as `detail` what the endpoint itself said.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, TypeAlias
+
+from teahouse.core.errors import ProviderError
+
+Phase: TypeAlias = Literal["connect", "first_event", "idle", "total"]
+
+
+class EndpointError(ProviderError):
+    name: ClassVar[str]
+
+    def __init__(self, provider: str, detail: str = "", **values: object) -> None:
+        super().__init__(self.name, provider=provider, detail=detail, **values)
+
+
+class AuthenticationFailed(EndpointError):
+    name = "provider_authentication"
+
+
+class QuotaExceeded(EndpointError):
+    name = "provider_quota"
+
+
+class RateLimited(EndpointError):
+    name = "provider_rate_limited"
+    retryable = True
+
+    def __init__(
+        self, provider: str, detail: str = "", *, retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(provider, detail)
+        self.retry_after_s = retry_after_s
+
+
+class Overloaded(EndpointError):
+    name = "provider_overloaded"
+    retryable = True
+
+
+class ContextTooLong(EndpointError):
+    name = "provider_context_too_long"
+
+
+class ContentFiltered(EndpointError):
+    name = "provider_content_filtered"
+
+
+class RequestRefused(EndpointError):
+    name = "provider_refused"
+
+
+class Malformed(EndpointError):
+    name = "provider_malformed"
+    retryable = True
+
+
+class TimedOut(EndpointError):
+    name = "provider_timed_out"
+    retryable = True
+
+    def __init__(self, provider: str, phase: Phase, seconds: float) -> None:
+        super().__init__(provider, phase=phase, seconds=f"{seconds:g}")
+        self.phase: Phase = phase
+
+
+class StreamCut(EndpointError):
+    name = "provider_stream_cut"
+    retryable = True
+
+
+class Unreachable(EndpointError):
+    name = "provider_unreachable"
+    retryable = True
+
+
+class NoSuchModel(ProviderError):
+    def __init__(self, model: str, known: str = "") -> None:
+        super().__init__("no_such_model", model=model, known=known)

@@ -1,0 +1,1 @@
+"""The texts of page, CLI, errors and prompts, one folder a language."""
