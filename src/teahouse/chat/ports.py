@@ -86,6 +86,7 @@ class Run(Struct, frozen=True, kw_only=True):
     trigger: PostId
     participant: ParticipantId
     person: PersonId
+    model: str | None  # chosen for this run alone, else the participant's own
     status: RunStatus
     attempt: int  # rises each time the run is taken up; the fence of its lease
     stop_asked: bool
@@ -111,7 +112,9 @@ class Log(Protocol):
     All that returns has been committed durably (fsync).
     """
 
-    async def create(self, conversation: Conversation, /) -> Conversation: ...
+    async def create(self, conversation: Conversation, /) -> Conversation:
+        """A conversation of the same id answers what is stored."""
+        ...
 
     async def conversation(self, person: PersonId, conversation: ConversationId, /) -> Conversation:
         """Raises `NotFound` also when the person is no member."""

@@ -59,6 +59,7 @@ class _Channel:
         self.ring: deque[Frame] = deque()
         self.ring_bytes = 0
         self.dropped = seq  # the highest seq that is no longer in the ring
+        self.lasting = seq  # the highest seq of a frame that is no delta
         self.sinks: dict[Subscription, Sink] = {}
         self.running: dict[RunId, list[RunEvent]] = {}
 
@@ -76,10 +77,12 @@ class Bus:
     ) -> None:
         """Give `events` their places and push them to every reader, as one batch."""
         channel = self._channel(conversation)
-        frames = [self._frame(channel, conversation, run, event) for event in events]
+        frames = self.frames(conversation, run, events)
         for frame in frames:
             channel.ring.append(frame)
             channel.ring_bytes += len(frame.data)
+            if not frame.droppable:
+                channel.lasting = frame.seq
         while len(channel.ring) > RING_EVENTS or channel.ring_bytes > RING_BYTES:
             old = channel.ring.popleft()
             channel.ring_bytes -= len(old.data)
@@ -90,22 +93,38 @@ class Bus:
             sink(frames)
 
     def subscribe(
-        self, conversation: ConversationId, sink: Sink, *, after: int | None = None
+        self,
+        conversation: ConversationId,
+        sink: Sink,
+        *,
+        after: int | None = None,
+        latest: Sequence[Event] = (),
     ) -> tuple[Subscription, list[Frame]]:
         """Begin to listen; return also the frames that bring the reader up to date.
 
-        Those are to be sent first. They start with a `resync` when the ring cannot tell what the
-        reader missed; its caller then adds the latest posts.
+        Those are to be sent first. When the ring cannot tell what the reader missed they are a
+        `resync`, the events of `latest`, and the story so far of each running answer.
         """
         channel = self._channel(conversation)
         subscription = Subscription(channel, sink)
         channel.sinks[subscription] = sink
         if after is not None and channel.dropped <= after <= channel.seq:
             return subscription, [frame for frame in channel.ring if frame.seq > after]
-        backlog = [self._frame(channel, conversation, None, Resync())]
+        backlog = self.frames(conversation, None, [Resync(), *latest])
         for run, events in channel.running.items():
-            backlog += [self._frame(channel, conversation, run, e) for e in compact(events)]
+            backlog += self.frames(conversation, run, compact(events))
         return subscription, backlog
+
+    def frames(
+        self, conversation: ConversationId, run: RunId | None, events: Sequence[Event]
+    ) -> list[Frame]:
+        """Give `events` their places without pushing them: for one reader alone."""
+        channel = self._channel(conversation)
+        return [self._frame(channel, conversation, run, event) for event in events]
+
+    def lasting(self, conversation: ConversationId) -> int:
+        """The `seq` of the newest frame that is no delta: it tells whether a read is stale."""
+        return self._channel(conversation).lasting
 
     def running(self, conversation: ConversationId) -> Sequence[RunId]:
         return tuple(self._channel(conversation).running)

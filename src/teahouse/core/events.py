@@ -22,6 +22,8 @@ from teahouse.core.messages import (
     Post,
     PostId,
     RunId,
+    Text,
+    Thinking,
     ToolResult,
 )
 
@@ -174,6 +176,19 @@ def fold(events: Iterable[Any]) -> Message:
                 pass
     parts += [reply[index] for index in sorted(reply)]
     return Message(role="assistant", parts=tuple(parts))
+
+
+def unfinished(events: Sequence[RunEvent]) -> tuple[Part, ...]:
+    """The parts of a run that was cut: those that were done, and what had come of open ones.
+
+    A tool call whose arguments were still coming is no part yet.
+    """
+    parts = [*fold(events).parts]
+    for event in compact(events):
+        if isinstance(event, PartDelta) and event.kind != "tool_call":
+            kind = Text if event.kind == "text" else Thinking
+            parts.append(kind(text=event.delta))
+    return tuple(parts)
 
 
 def compact(events: Iterable[RunEvent]) -> list[RunEvent]:
