@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol, TypeAlias
 
 from msgspec import Struct
@@ -76,17 +75,9 @@ class Participant(Protocol):
 
 
 class Participants(Protocol):
-    """Finds who is to take a turn; raises `NotFound`."""
+    """Finds who is to take a turn, with a model chosen for this turn alone or its own.
 
-    async def find(self, participant: ParticipantId, /) -> Participant: ...
+    Raises `NotFound`.
+    """
 
-
-def steps_so_far(steps: Sequence[Step]) -> tuple[Part, ...]:
-    """The parts that the recorded steps amount to."""
-    parts: list[Part] = []
-    for step in steps:
-        if isinstance(step, ReplyStep):
-            parts += step.message.parts
-        else:
-            parts.append(step.result)
-    return tuple(parts)
+    async def find(self, participant: ParticipantId, /, *, model: str | None) -> Participant: ...

@@ -1,0 +1,197 @@
+"""The house's agents as contacts: who may see, use and change which, and their workspaces."""
+
+from __future__ import annotations
+
+import asyncio
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import UNSET, Struct, UnsetType, structs
+
+from teahouse.agent.ports import AgentRecord, Agents
+from teahouse.agent.workspace import Workspaces, folder_name
+from teahouse.core import i18n
+from teahouse.core.clock import Clock
+from teahouse.core.errors import Invalid, NotAllowed, NotFound
+from teahouse.core.ids import new_id
+from teahouse.core.messages import AgentId, Person
+
+MAX_NAME = 64
+MAX_DESCRIPTION = 280
+HUES = 10
+STARTERS = ("host", "scribe", "smith")
+
+
+class Agent(AgentRecord, frozen=True, kw_only=True):
+    """An agent as its readers see it; `soul` only where one agent was asked for."""
+
+    soul: str | None = None
+
+
+class AgentDraft(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: str
+    description: str = ""
+    soul: str = ""
+    model: str | None = None
+    temperature: float | None = None
+    shared: bool = False
+
+
+class AgentChanges(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is unset stays."""
+
+    name: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+    soul: str | UnsetType = UNSET
+    model: str | UnsetType | None = UNSET
+    temperature: float | UnsetType | None = UNSET
+    shared: bool | UnsetType = UNSET
+    archived: bool | UnsetType = UNSET
+
+
+class Directory:
+    def __init__(self, agents: Agents, root: Path, clock: Clock) -> None:
+        self._agents = agents
+        self._workspaces = Workspaces(root)
+        self._clock = clock
+        self._naming = asyncio.Lock()  # hue and folder are chosen among those taken
+
+    async def list(self, person: Person, *, archived: bool = False) -> Sequence[Agent]:
+        """Those the person may talk to, oldest first."""
+        rows = await self._agents.all()
+        return [_agent(row) for row in rows if _sees(person, row) and row.archived == archived]
+
+    async def get(self, person: Person, agent: AgentId) -> Agent:
+        row = await self.record(person, agent)
+        try:
+            soul = await asyncio.to_thread(self._workspaces.soul, row.workspace)
+        except NotFound:
+            soul = ""
+        return _agent(row, soul)
+
+    async def record(self, person: Person, agent: AgentId) -> AgentRecord:
+        """The row alone; raises `NotFound` also for what the person may not see."""
+        row = await self._agents.get(agent)
+        if not _sees(person, row):
+            raise NotFound("agent_unknown", agent=agent)
+        return row
+
+    async def row_and_soul(self, agent: AgentId) -> tuple[AgentRecord, str]:
+        """For the agent's own run: what it is at this moment, straight from its folder."""
+        row = await self._agents.get(agent)
+        return row, await asyncio.to_thread(self._workspaces.soul, row.workspace)
+
+    async def create(self, person: Person, draft: AgentDraft) -> Agent:
+        if person.role == "guest":
+            raise NotAllowed("guests_create_no_agents")
+        name = clean_name(draft.name)
+        _check(draft.description, draft.temperature)
+        async with self._naming:
+            rows = await self._agents.all()
+            taken = await asyncio.to_thread(self._workspaces.names)
+            workspace = folder_name(name, taken | {row.workspace for row in rows})
+            now = self._clock.now()
+            row = AgentRecord(
+                id=new_id("a"),
+                owner=person.id,
+                name=name,
+                description=draft.description.strip(),
+                workspace=workspace,
+                hue=free_hue(name, [row.hue for row in rows if not row.archived]),
+                model=draft.model or None,
+                temperature=draft.temperature,
+                shared=draft.shared,
+                archived=False,
+                created_at=now,
+                updated_at=now,
+            )
+            await asyncio.to_thread(self._workspaces.create, workspace, draft.soul)
+            try:
+                await self._agents.add(row)
+            except BaseException:
+                await asyncio.to_thread(self._workspaces.remove, workspace)
+                raise
+        return _agent(row, draft.soul)
+
+    async def change(self, person: Person, agent: AgentId, changes: AgentChanges) -> Agent:
+        row = await self._changeable(person, agent)
+        fields = {
+            name: value
+            for name, value in structs.asdict(changes).items()
+            if value is not UNSET and name != "soul"
+        }
+        if "name" in fields:
+            fields["name"] = clean_name(fields["name"])
+        _check(fields.get("description", ""), fields.get("temperature"))
+        if fields:
+            row = structs.replace(row, **fields, updated_at=self._clock.now())
+            await self._agents.replace(row)
+        if changes.soul is not UNSET:
+            await asyncio.to_thread(self._workspaces.write_soul, row.workspace, changes.soul)
+        return await self.get(person, agent)
+
+    async def remove(self, person: Person, agent: AgentId) -> None:
+        """Delete for good: the row and the workspace. What it said stays in the conversations."""
+        row = await self._changeable(person, agent)
+        await self._agents.remove(row.id)
+        await asyncio.to_thread(self._workspaces.remove, row.workspace)
+
+    async def ensure_starters(self, person: Person, language: i18n.Language) -> None:
+        """Give a house without any agent its first three, in the owner's language."""
+        if await self._agents.all():
+            return
+        for key in STARTERS:
+            await self.create(
+                person,
+                AgentDraft(
+                    name=i18n.text(language, f"prompts.starter.{key}.name"),
+                    description=i18n.text(language, f"prompts.starter.{key}.description"),
+                    soul=i18n.text(language, f"prompts.starter.{key}.soul"),
+                    shared=True,
+                ),
+            )
+
+    async def _changeable(self, person: Person, agent: AgentId) -> AgentRecord:
+        row = await self.record(person, agent)
+        manages = row.shared and person.role in ("owner", "admin")
+        if row.owner != person.id and not manages:
+            raise NotAllowed("agent_not_yours", name=row.name)
+        return row
+
+
+def clean_name(name: str) -> str:
+    """Normalise a display name; raises `Invalid` for one that is empty, too long or unprintable."""
+    cleaned = " ".join(unicodedata.normalize("NFC", name).split())
+    if not cleaned:
+        raise Invalid("name_empty")
+    if len(cleaned) > MAX_NAME:
+        raise Invalid("name_too_long", length=len(cleaned), limit=MAX_NAME)
+    if any(unicodedata.category(character) in ("Cc", "Cf", "Cs") for character in cleaned):
+        raise Invalid("name_unprintable", name=ascii(cleaned))
+    return cleaned
+
+
+def free_hue(name: str, taken: Sequence[int]) -> int:
+    """The hue that the name's FNV-1a hash points at, or the next one nobody has yet."""
+    value = 0x811C9DC5
+    for byte in unicodedata.normalize("NFC", name).encode():
+        value = (value ^ byte) * 0x01000193 & 0xFFFFFFFF
+    start = value % HUES
+    probes = [(start + step) % HUES for step in range(HUES)]
+    return next((hue for hue in probes if hue not in taken), start)
+
+
+def _agent(row: AgentRecord, soul: str | None = None) -> Agent:
+    return Agent(**structs.asdict(row), soul=soul)
+
+
+def _sees(person: Person, row: AgentRecord) -> bool:
+    return row.shared or row.owner == person.id
+
+
+def _check(description: str, temperature: float | None) -> None:
+    if len(description) > MAX_DESCRIPTION:
+        raise Invalid("description_too_long", length=len(description), limit=MAX_DESCRIPTION)
+    if temperature is not None and not 0 <= temperature <= 2:
+        raise Invalid("temperature_out_of_range", temperature=temperature)

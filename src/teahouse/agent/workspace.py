@@ -1,0 +1,96 @@
+"""An agent's folder, which any editor may change: today its SOUL.md, in whatever encoding."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import unicodedata
+from pathlib import Path
+
+from teahouse.core.errors import Invalid, NotFound, TooLarge
+
+SOUL = "SOUL.md"
+MAX_SOUL_BYTES = 256 * 1024
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|\u202a-\u202e\u2066-\u2069]+')
+
+
+def folder_name(name: str, taken: set[str]) -> str:
+    """Make a folder name from an agent's name that every file system takes and nobody has yet."""
+    stem = _UNSAFE.sub("-", unicodedata.normalize("NFC", name)).strip(" .-")[:48] or "agent"
+    candidates = (stem, *(f"{stem}-{number}" for number in range(2, 10_000)))
+    folded = {other.casefold() for other in taken}
+    return next(candidate for candidate in candidates if candidate.casefold() not in folded)
+
+
+class Workspaces:
+    """The folders of all agents, below the home's `agents/`. Every method blocks: use a thread."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def names(self) -> set[str]:
+        return {path.name for path in self._root.iterdir()} if self._root.is_dir() else set()
+
+    def create(self, workspace: str, soul: str) -> None:
+        folder = self._folder(workspace)
+        folder.mkdir(parents=True, exist_ok=False, mode=0o700)
+        (folder / "files").mkdir(mode=0o700)
+        self.write_soul(workspace, soul)
+
+    def soul(self, workspace: str) -> str:
+        """Read SOUL.md as it lies there now; raises `NotFound` when it is gone."""
+        path = self._folder(workspace) / SOUL
+        try:
+            if path.stat().st_size > MAX_SOUL_BYTES:
+                raise TooLarge("soul_too_large", path=path, limit_kb=MAX_SOUL_BYTES // 1024)
+            return decode_text(path.read_bytes(), path)
+        except FileNotFoundError as error:
+            raise NotFound("soul_missing", path=path) from error
+
+    def write_soul(self, workspace: str, soul: str) -> None:
+        data = soul.encode()
+        if len(data) > MAX_SOUL_BYTES:
+            raise TooLarge("soul_too_large", path=SOUL, limit_kb=MAX_SOUL_BYTES // 1024)
+        path = self._folder(workspace) / SOUL
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        temporary = path.with_name(f".{SOUL}.new")
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+
+    def remove(self, workspace: str) -> None:
+        shutil.rmtree(self._folder(workspace), ignore_errors=True)
+
+    def _folder(self, workspace: str) -> Path:
+        folder = self._root / workspace
+        if folder.parent != self._root or workspace in ("", ".", ".."):
+            raise Invalid("workspace_name", name=workspace)
+        return folder
+
+
+def decode_text(data: bytes, path: Path) -> str:
+    """Decode a hand-edited text: UTF-8 with or without BOM, UTF-16 with BOM, GB18030, or others.
+
+    Raises `Invalid` when no encoding fits.
+    """
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encodings: tuple[str, ...] = ("utf-16",)
+    else:
+        encodings = ("utf-8-sig",)
+    for encoding in encodings:
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data, cp_isolation=["gb18030", "big5", "shift_jis", "cp1252"]).best()
+    for encoding in (best.encoding if best else "gb18030", "gb18030"):
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise Invalid("text_encoding", path=path)

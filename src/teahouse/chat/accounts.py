@@ -1,0 +1,252 @@
+"""People, their logins and their keys: who somebody is, never what they may do with what."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import cache
+from typing import TYPE_CHECKING
+
+from teahouse.agent.directory import clean_name
+from teahouse.chat.ports import ApiKey, LoginSession, People
+from teahouse.core.clock import Clock
+from teahouse.core.errors import (
+    Conflict,
+    Invalid,
+    NotAllowed,
+    TooManyAttempts,
+    Unauthenticated,
+)
+from teahouse.core.ids import new_id, new_secret
+from teahouse.core.messages import Person, PersonId, PersonRole
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
+
+MIN_PASSWORD, MAX_PASSWORD = 8, 1024
+SESSION = timedelta(days=30)
+KEY_PREFIX = "th_"
+FREE_TRIES = 5  # wrong passwords of one address for one account before it has to wait
+FREE_TRIES_OF_ADDRESS = 30
+FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 900.0
+FORGET_AFTER_S = 3600.0
+MANAGERS: tuple[PersonRole, ...] = ("owner", "admin")
+
+
+class Accounts:
+    def __init__(self, people: People, clock: Clock) -> None:
+        self._people, self._clock = people, clock
+        self._by_account = _Throttle(clock, FREE_TRIES)
+        self._by_address = _Throttle(clock, FREE_TRIES_OF_ADDRESS)
+        self._hashing = asyncio.Semaphore(2)  # argon2 takes 64 MiB and a core for each
+
+    async def is_set_up(self) -> bool:
+        return any(person.role == "owner" for person in await self._people.all())
+
+    async def set_up(self, password: str, name: str = "") -> Person:
+        """Make the owner; raises `Conflict` when there is one: setting up never opens again."""
+        if await self.is_set_up():
+            raise Conflict("already_set_up")
+        owner = self._new_person(name or "owner", "owner")
+        await self._people.add(owner, await self._hash(password))
+        return owner
+
+    async def login(self, password: str, name: str | None, address: str) -> tuple[str, Person]:
+        """Return a session's token. Unknown names and wrong passwords look and cost the same.
+
+        `address` is the peer's own, never what a header says.
+        """
+        folded = (name or "").strip().casefold()
+        account = f"{address}\0{folded}"
+        self._by_account.count(account)
+        self._by_address.count(address)
+        person = await self._named(folded)
+        stored = await self._people.password_hash(person.id) if person else None
+        if not await self._verify(stored, password) or person is None:
+            raise Unauthenticated("wrong_password")
+        self._by_account.succeeded(account)
+        self._by_address.succeeded(address)
+        return await self._session(person), person
+
+    async def session_for(self, person: Person) -> str:
+        """A session for somebody who has just proven who they are, as in setting up."""
+        return await self._session(person)
+
+    async def logout(self, token: str) -> None:
+        await self._people.end_session(_digest(token))
+
+    async def by_token(self, token: str) -> Person | None:
+        found = await self._people.session(_digest(token))
+        if found is None:
+            return None
+        session, person = found
+        expired = session.expires_at <= self._clock.now()
+        return None if expired or session.epoch != person.epoch else person
+
+    async def by_key(self, key: str) -> Person | None:
+        found = await self._people.key(_digest(key))
+        return found[1] if found else None
+
+    async def create_key(self, person: Person, name: str) -> tuple[ApiKey, str]:
+        """Return the key's row and the key itself, which is shown this once."""
+        if person.role == "guest":
+            raise NotAllowed("guests_have_no_keys")
+        secret = KEY_PREFIX + new_secret()
+        key = ApiKey(
+            id=new_id("k"),
+            name=clean_name(name),
+            key_hash=_digest(secret),
+            person=person.id,
+            created_at=self._clock.now(),
+        )
+        await self._people.add_key(key)
+        return key, secret
+
+    async def keys(self, person: Person) -> Sequence[ApiKey]:
+        return await self._people.keys(person.id)
+
+    async def remove_key(self, person: Person, key: str) -> None:
+        await self._people.remove_key(person.id, key)
+
+    async def people(self, actor: Person) -> Sequence[Person]:
+        _manages(actor)
+        return await self._people.all()
+
+    async def add_person(
+        self, actor: Person, name: str, role: PersonRole, password: str | None
+    ) -> Person:
+        _manages(actor)
+        _grants(actor, role)
+        person = self._new_person(name, role)
+        await self._people.add(person, await self._hash(password) if password else None)
+        return person
+
+    async def set_role(self, actor: Person, person: PersonId, role: PersonRole) -> Person:
+        _manages(actor)
+        _grants(actor, role)
+        await self._other(actor, person)
+        return await self._people.set_role(person, role)
+
+    async def set_password(self, actor: Person, person: PersonId, password: str) -> Person:
+        """Give somebody a new password, which ends all their sessions."""
+        _manages(actor)
+        await self._other(actor, person)
+        return await self._people.set_password(person, await self._hash(password))
+
+    async def remove_person(self, actor: Person, person: PersonId) -> None:
+        _manages(actor)
+        await self._other(actor, person)
+        await self._people.remove(person)
+
+    async def change_password(self, person: Person, old: str, new: str) -> Person:
+        """Also ends every session of the person."""
+        stored = await self._people.password_hash(person.id)
+        if not await self._verify(stored, old):
+            raise Unauthenticated("wrong_password")
+        return await self._people.set_password(person.id, await self._hash(new))
+
+    async def _named(self, folded: str) -> Person | None:
+        people = await self._people.all()
+        if folded:
+            return next((one for one in people if one.name.casefold() == folded), None)
+        owners = [one for one in people if one.role == "owner"]
+        return owners[0] if len(owners) == 1 else None
+
+    async def _other(self, actor: Person, person: PersonId) -> Person:
+        """Somebody an actor may change: not themselves, not the owner, no equal for an admin."""
+        found = await self._people.get(person)
+        if found.id == actor.id or found.role == "owner":
+            raise NotAllowed("person_untouchable", name=found.name)
+        if actor.role == "admin" and found.role == "admin":
+            raise NotAllowed("admins_change_no_admins", name=found.name)
+        return found
+
+    async def _session(self, person: Person) -> str:
+        token, now = new_secret(), self._clock.now()
+        await self._people.add_session(
+            LoginSession(
+                token_hash=_digest(token),
+                person=person.id,
+                epoch=person.epoch,
+                created_at=now,
+                expires_at=now + SESSION,
+            )
+        )
+        return token
+
+    def _new_person(self, name: str, role: PersonRole) -> Person:
+        now = self._clock.now()
+        return Person(id=new_id("u"), name=clean_name(name), role=role, epoch=1, created_at=now)
+
+    async def _hash(self, password: str) -> str:
+        if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
+            raise Invalid("password_length", least=MIN_PASSWORD, most=MAX_PASSWORD)
+        async with self._hashing:
+            return await asyncio.to_thread(lambda: _hasher().hash(password))
+
+    async def _verify(self, stored: str | None, password: str) -> bool:
+        """Without a stored hash the answer is no, after the same work."""
+        from argon2.exceptions import VerificationError
+
+        def verify() -> bool:
+            try:
+                return _hasher().verify(stored or _nobodys_hash(), password) and stored is not None
+            except VerificationError:
+                return False
+
+        async with self._hashing:
+            return await asyncio.to_thread(verify)
+
+
+class _Throttle:
+    """Makes one who fails wait longer each time, and nobody else."""
+
+    def __init__(self, clock: Clock, free: int) -> None:
+        self._clock, self._free = clock, free
+        self._tries: dict[str, tuple[int, float]] = {}  # how many in vain, when the last
+
+    def count(self, key: str) -> None:
+        """Count a try before it is made, so that tries side by side are counted too."""
+        now = self._clock.monotonic()
+        if len(self._tries) > 10_000:
+            self._tries = {k: v for k, v in self._tries.items() if now - v[1] < FORGET_AFTER_S}
+        count, last = self._tries.get(key, (0, now))
+        if now - last >= FORGET_AFTER_S:
+            count = 0
+        if count >= self._free:
+            wait = min(FIRST_WAIT_S * 2 ** min(count - self._free, 16), LONGEST_WAIT_S)
+            if last + wait > now:
+                raise TooManyAttempts("too_many_attempts", retry_after_s=last + wait - now)
+        self._tries[key] = (count + 1, now)
+
+    def succeeded(self, key: str) -> None:
+        self._tries.pop(key, None)
+
+
+def _manages(actor: Person) -> None:
+    if actor.role not in MANAGERS:
+        raise NotAllowed("managers_only")
+
+
+def _grants(actor: Person, role: PersonRole) -> None:
+    if role == "owner" or (role == "admin" and actor.role != "owner"):
+        raise NotAllowed("role_out_of_reach", role=role)
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
+
+
+@cache
+def _hasher() -> PasswordHasher:
+    from argon2 import PasswordHasher
+
+    return PasswordHasher()
+
+
+@cache
+def _nobodys_hash() -> str:
+    """What an unknown name is verified against, so that it takes as long as a known one."""
+    return _hasher().hash(new_secret())

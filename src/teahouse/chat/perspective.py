@@ -1,0 +1,65 @@
+"""A conversation's log as one participant sees it: the one way from posts to messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from teahouse.core import i18n
+from teahouse.core.messages import (
+    Blob,
+    Message,
+    Part,
+    ParticipantId,
+    Post,
+    Text,
+    ToolCall,
+    ToolResult,
+    text_of,
+)
+
+
+def project(posts: Iterable[Post], viewer: ParticipantId) -> tuple[Message, ...]:
+    """Own posts become `assistant` and `tool` messages, all others `user`."""
+    messages: list[Message] = []
+    for post in posts:
+        if post.author == viewer:
+            messages += _own(post.parts)
+            continue
+        spoken = tuple(part for part in post.parts if isinstance(part, Text | Blob))
+        if any(isinstance(part, Blob) for part in spoken) or text_of(spoken).strip():
+            messages.append(Message(role="user", parts=spoken))
+    return tuple(messages)
+
+
+def _own(parts: Sequence[Part]) -> list[Message]:
+    """Split a post into the replies and tool results it was made of; each call gets a result."""
+    messages: list[Message] = []
+    said: list[Part] = []
+    results: dict[str, ToolResult] = {}
+    for part in parts:
+        if isinstance(part, ToolResult):
+            results[part.call] = part
+            continue
+        if results or (_calls(said) and not isinstance(part, ToolCall)):
+            messages += _step(said, results)
+            said, results = [], {}
+        said.append(part)
+    return [*messages, *_step(said, results)]
+
+
+def _step(said: Sequence[Part], results: Mapping[str, ToolResult]) -> list[Message]:
+    if not text_of(tuple(said)).strip() and not _calls(said):
+        return []  # thinking alone, or nothing at all: strict endpoints refuse an empty reply
+    reply = Message(role="assistant", parts=tuple(said))
+    answers = tuple(results.get(call.id) or interrupted(call) for call in _calls(said))
+    return [reply, Message(role="tool", parts=answers)] if answers else [reply]
+
+
+def _calls(parts: Iterable[Part]) -> list[ToolCall]:
+    return [part for part in parts if isinstance(part, ToolCall)]
+
+
+def interrupted(call: ToolCall) -> ToolResult:
+    """What the model reads of a call that was cut before it gave a result."""
+    text = i18n.text(i18n.DEFAULT, "prompts.tool_interrupted", name=call.name)
+    return ToolResult(call=call.id, content=(Text(text=text),), is_error=True)

@@ -1,0 +1,190 @@
+"""Works on queued runs: leases them, lets the participant respond, writes the ending, tells all."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+
+from msgspec import Struct, field, structs
+
+from teahouse.agent.participant import Journal, Participants, Reply, Step, Turn
+from teahouse.chat.perspective import project
+from teahouse.chat.ports import Lease, Run, RunQueue, RunStatus
+from teahouse.chat.story import ending, replay
+from teahouse.core.bus import Bus
+from teahouse.core.clock import Clock
+from teahouse.core.errors import Conflict, NotFound, Problem, StorageFull, TeahouseError
+from teahouse.core.events import ReplyDone, RunEvent, StreamStart, Usage, unfinished
+from teahouse.core.ids import new_id
+from teahouse.core.messages import Ending, Post, RunId
+from teahouse.core.tasks import Supervisor
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 16  # runs of one process
+LOOK_AGAIN_S = 5.0  # a safety net: every change of the queue also wakes the worker
+RETRY_WRITE_S = 2.0
+
+
+class _Live(Struct):
+    """A run at work here. `turn` is what a stop may cut: None before the turn and after it."""
+
+    turn: asyncio.Task[None] | None = None
+    stopping: bool = False
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Worker:
+    """`after_run` is told of each run that ended; its work happens outside of the run."""
+
+    def __init__(
+        self,
+        queue: RunQueue,
+        participants: Participants,
+        bus: Bus,
+        clock: Clock,
+        *,
+        after_run: Callable[[Run, Post], None] | None = None,
+    ) -> None:
+        self._queue, self._participants = queue, participants
+        self._bus, self._clock, self._after_run = bus, clock, after_run
+        self._live: dict[RunId, _Live] = {}
+        self._more = asyncio.Event()
+
+    def wake(self) -> None:
+        """Say that the queue may hold work."""
+        self._more.set()
+
+    async def stop(self, run: RunId) -> None:
+        """Cut a run that is at work here and wait until its ending is written."""
+        live = self._live.get(run)
+        if live is None:
+            return
+        live.stopping = True
+        if live.turn is not None:
+            live.turn.cancel()
+        await live.ended.wait()
+
+    async def work(self) -> None:
+        """Work for ever. What a dead process left running is taken up first."""
+        recovered = await self._queue.recover()
+        if recovered:
+            log.warning("Taking up %d runs that were cut by the last stop", recovered)
+        async with Supervisor() as tasks:
+            while True:
+                self._more.clear()
+                free = AT_ONCE - len(self._live)
+                for lease in await self._queue.lease(free) if free else ():
+                    live = self._live[lease.run.id] = _Live()
+                    tasks.start(f"run {lease.run.id}", self._run(lease, live))
+                try:
+                    async with asyncio.timeout(LOOK_AGAIN_S):
+                        await self._more.wait()
+                except TimeoutError:
+                    pass
+
+    async def _run(self, lease: Lease, live: _Live) -> None:
+        run = lease.run
+        try:
+            await self._take_turn(lease, live)
+        except Conflict:
+            log.warning("Run %s was taken up elsewhere; this attempt ends silently", run.id)
+        except NotFound:
+            log.info("Run %s ends without a trace: its conversation is gone", run.id)
+        finally:
+            del self._live[run.id]
+            live.ended.set()
+            self.wake()
+
+    async def _take_turn(self, lease: Lease, live: _Live) -> None:
+        run, story = lease.run, list[RunEvent]()
+
+        async def emit(events: Sequence[RunEvent]) -> None:
+            story.extend(events)
+            self._bus.publish(run.conversation, run.id, events)
+
+        start = StreamStart(author=run.participant, attempt=run.attempt)
+        await emit([start, *replay(lease.steps)])
+        if run.stop_asked or live.stopping:
+            await self._finish(run, _cut(story, "stopped"), "stopped", None)
+            return
+        live.turn = asyncio.current_task()
+        problem = None
+        try:
+            reply = await self._respond(lease, emit)
+        except asyncio.CancelledError:
+            if not live.stopping:
+                raise  # the house closes: the next start takes the run up from its journal
+            reply = _cut(story, "stopped")
+        except TeahouseError as error:
+            reply, problem = _cut(story, "failed"), error.problem()
+        except Exception:  # a participant may hold foreign code; its bug ends the run alone
+            log.exception("Run %s broke", run.id)
+            reply, problem = _cut(story, "failed"), TeahouseError("internal").problem()
+        finally:
+            live.turn = None  # the ending is written whole, whoever presses stop now
+        await self._finish(run, reply, _STATUS.get(reply.ending, "done"), problem)
+
+    async def _respond(
+        self, lease: Lease, emit: Callable[[Sequence[RunEvent]], Awaitable[None]]
+    ) -> Reply:
+        run = lease.run
+        participant = await self._participants.find(run.participant, model=run.model)
+        turn = Turn(
+            run=run.id,
+            conversation=run.conversation,
+            person=run.person,
+            messages=project(lease.log, run.participant),
+            steps=lease.steps,
+        )
+        return await participant.respond(turn, _Journal(self._queue, run), emit)
+
+    async def _finish(
+        self, run: Run, reply: Reply, status: RunStatus, problem: Problem | None
+    ) -> None:
+        post = Post(
+            id=new_id("p"),
+            conversation=run.conversation,
+            parent=None,
+            author=run.participant,
+            parts=reply.parts,
+            at=self._clock.now(),
+            reply_to=None,
+            run=run.id,
+            ending=reply.ending,
+            problem=problem,
+        )
+        stored = await self._write(run, post, status, reply.usage)
+        ended = structs.replace(run, status=status, post=stored.id, usage=reply.usage)
+        self._bus.publish(run.conversation, run.id, ending(ended, stored))
+        if self._after_run is not None:
+            self._after_run(ended, stored)
+
+    async def _write(self, run: Run, post: Post, status: RunStatus, usage: Usage) -> Post:
+        """Write the ending. While the disk is full the answer is kept here and tried again."""
+        while True:
+            try:
+                return await self._queue.finish(run.id, run.attempt, post, status, usage)
+            except StorageFull:
+                log.error("Disk full: the answer of run %s waits in memory", run.id)
+                await asyncio.sleep(RETRY_WRITE_S)
+
+
+class _Journal(Journal):
+    def __init__(self, queue: RunQueue, run: Run) -> None:
+        self._queue, self._run = queue, run
+
+    async def append(self, step: Step, /) -> None:
+        await self._queue.append(self._run.id, self._run.attempt, step)
+
+
+_STATUS: dict[Ending, RunStatus] = {"failed": "failed", "stopped": "stopped"}
+
+
+def _cut(story: Sequence[RunEvent], why: Ending) -> Reply:
+    usage = Usage()
+    for event in story:
+        if isinstance(event, ReplyDone):
+            usage += event.usage
+    return Reply(parts=unfinished(story), ending=why, usage=usage)
