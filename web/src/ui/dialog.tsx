@@ -1,0 +1,83 @@
+/** Dialogs, drawers and sheets: focus is kept inside and given back, the page behind is dimmed. */
+import { X } from "lucide-react";
+import { Dialog as Radix } from "radix-ui";
+import type { ReactNode } from "react";
+import { text } from "@/i18n";
+import { IconButton } from "./button";
+import { cx } from "./cx";
+
+interface DialogProps {
+  open: boolean;
+  onClose: () => void;
+  title: ReactNode;
+  description?: ReactNode;
+  children?: ReactNode;
+  /** The buttons, the one that acts last. */
+  actions?: ReactNode;
+  wide?: boolean;
+}
+
+export function Dialog({
+  open,
+  onClose,
+  title,
+  description,
+  children,
+  actions,
+  wide,
+}: DialogProps) {
+  return (
+    <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
+      <Radix.Portal>
+        <Radix.Overlay className="scrim" />
+        <Radix.Content
+          className={cx("dlg", wide && "dlg-wide")}
+          {...(description ? {} : { "aria-describedby": undefined })}
+        >
+          <header className="dlg-h">
+            <Radix.Title className="t16 semi grow">{title}</Radix.Title>
+            <Radix.Close asChild>
+              <IconButton label={text("ui.close")} tip={false}>
+                <X className="i" size={18} aria-hidden />
+              </IconButton>
+            </Radix.Close>
+          </header>
+          <div className="dlg-b">
+            {description && <Radix.Description className="k2">{description}</Radix.Description>}
+            {children}
+          </div>
+          {actions && <footer className="dlg-f">{actions}</footer>}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+interface SheetProps {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  children: ReactNode;
+}
+
+/** A drawer over the right edge; on a phone a sheet from below. */
+export function Sheet({ open, onClose, title, children }: SheetProps) {
+  return (
+    <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
+      <Radix.Portal>
+        <Radix.Overlay className="scrim" />
+        <Radix.Content className="sheet" aria-describedby={undefined}>
+          <header className="pane-h">
+            <Radix.Title className="t16 semi grow">{title}</Radix.Title>
+            <Radix.Close asChild>
+              <IconButton label={text("ui.close")} tip={false}>
+                <X className="i" size={18} aria-hidden />
+              </IconButton>
+            </Radix.Close>
+          </header>
+          <div className="scroll">{children}</div>
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
