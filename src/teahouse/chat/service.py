@@ -18,6 +18,7 @@ from teahouse.chat.ports import (
     Run,
 )
 from teahouse.chat.story import retell
+from teahouse.chat.titles import first_words
 from teahouse.chat.worker import Worker
 from teahouse.core.bus import Bus, Frame, Sink, Subscription
 from teahouse.core.clock import Clock
@@ -84,6 +85,9 @@ class Chat:
         runs = [self._run(post, participant, person, model) for participant in where.agents]
         received = await self._log.receive(post, person.id, runs)
         if received.fresh:
+            if where.posts == 0 and not where.title and text.strip():
+                changes = ConversationChanges(title=first_words(text))
+                await self._log.change(person.id, where.id, changes)
             self._bus.publish(where.id, None, [PostAdded(post=received.post)])
             self._worker.wake()
         return received
