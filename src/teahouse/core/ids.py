@@ -31,3 +31,8 @@ def new_secret() -> str:
 def kind_of(identifier: str) -> str:
     """Return the prefix of an id: `a` agent, `u` person, `c` conversation, `p` post, `r` run."""
     return identifier.partition("_")[0]
+
+
+def fraction() -> float:
+    """Return a number of at least 0 and below 1, for jitter."""
+    return secrets.randbits(53) / (1 << 53)

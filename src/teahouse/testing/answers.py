@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 from msgspec import Struct, field
@@ -84,15 +84,16 @@ def usage(prompt: int, completion: int) -> bytes:
 
 
 def text_answer(
-    pieces: Sequence[str], *, thinking: str = "", between: Iterable[Step] = (), prompt: int = 5
+    pieces: Sequence[str], *, thinking: str = "", between: Sequence[Step] = (), prompt: int = 5
 ) -> Answer:
     """A whole reply in pieces; `between` stands before each piece but the first."""
-    first: Step = chunk({"role": "assistant", "content": ""})
-    steps = [first]
+    steps: list[Step] = []
+    steps.append(chunk({"role": "assistant", "content": ""}))
     if thinking:
         steps.append(chunk({"reasoning_content": thinking}))
     for place, piece in enumerate(pieces):
-        steps += [*(between if place else ()), chunk({"content": piece})]
+        steps.extend(between if place else ())
+        steps.append(chunk({"content": piece}))
     return Answer(steps=(*steps, chunk({}, "stop"), usage(prompt, len(pieces)), DONE))
 
 

@@ -1,0 +1,57 @@
+"""One tool call with everything that can go wrong in it: the model always gets a result to read.
+
+Texts here are for models, and in English for that reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+
+from teahouse.core.errors import ToolFailed
+from teahouse.core.messages import Text, ToolCall, ToolResult
+from teahouse.llm.tool import Tool, ToolContext
+
+log = logging.getLogger(__name__)
+
+INTERRUPTED = (
+    "This call was interrupted and its outcome is unknown. Check before you make it again."
+)
+NOT_RUN = "This call was not run: the run has reached its limit."
+OUT_OF_TIME = "This call was stopped: the run has used up its time."
+BROKEN = "The tool failed because of an internal error. Do not call it again in the same way."
+_QUOTED = 500  # characters of malformed arguments that the model gets to see again
+
+
+async def run_tool(
+    tool: Tool | None,
+    call: ToolCall,
+    context: ToolContext,
+    *,
+    known: Iterable[str] = (),
+    deadline: float | None = None,
+) -> ToolResult:
+    """Run `call` until `deadline` (event loop time). Only cancellation gets out of here."""
+    if tool is None:
+        names = ", ".join(sorted(known)) or "none"
+        return failed(call, f"There is no tool named {call.name!r}. Available tools: {names}.")
+    if call.malformed is not None:
+        raw = call.malformed[:_QUOTED]
+        return failed(call, f"The arguments were not a JSON object, so nothing was run: {raw}")
+    limit = asyncio.timeout_at(deadline)
+    try:
+        async with limit:
+            content = await tool(call.arguments, context)
+    except ToolFailed as error:
+        return failed(call, error.text)
+    except Exception as error:  # foreign code ends here
+        if isinstance(error, TimeoutError) and limit.expired():
+            return failed(call, OUT_OF_TIME)
+        log.exception("Tool %s failed with arguments %s", call.name, sorted(call.arguments))
+        return failed(call, BROKEN)
+    return ToolResult(call=call.id, content=content)
+
+
+def failed(call: ToolCall, text: str) -> ToolResult:
+    return ToolResult(call=call.id, content=(Text(text=text),), is_error=True)
