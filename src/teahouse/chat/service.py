@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from msgspec import UNSET, structs
 
 from teahouse.agent.directory import Directory
+from teahouse.agent.participant import Step
 from teahouse.chat.ports import (
     Conversation,
     ConversationChanges,
@@ -141,6 +142,9 @@ class Chat:
 
     async def run(self, person: Person, run: str) -> Run:
         return await self._log.run(person.id, run)
+
+    async def steps(self, person: Person, run: str) -> Sequence[Step]:
+        return await self._log.steps(person.id, run)
 
     async def stop(self, person: Person, run: str) -> Run:
         """End a run and keep what it has said; one that has ended stays as it is."""
