@@ -6,6 +6,7 @@ from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
+from teahouse.core.errors import Problem
 from teahouse.core.events import Emit, Reason, Usage
 from teahouse.core.messages import (
     ConversationId,
@@ -61,6 +62,7 @@ class Reply(Struct, frozen=True, kw_only=True):
     parts: tuple[Part, ...]
     ending: Ending
     usage: Usage
+    problem: Problem | None = None  # which limit ended it, or what failed
 
 
 class Participant(Protocol):

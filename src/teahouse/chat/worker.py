@@ -104,13 +104,12 @@ class Worker:
             story.extend(events)
             self._bus.publish(run.conversation, run.id, events)
 
-        start = StreamStart(author=run.participant, attempt=run.attempt)
-        await emit([start, *replay(lease.steps)])
+        await emit([StreamStart(author=run.participant, attempt=run.attempt)])
         if run.stop_asked or live.stopping:
-            await self._finish(run, _cut(story, "stopped"), "stopped", None)
+            await emit(replay(lease.steps))
+            await self._finish(run, _cut(story, "stopped"))
             return
         live.turn = asyncio.current_task()
-        problem = None
         try:
             reply = await self._respond(lease, emit)
         except asyncio.CancelledError:
@@ -118,13 +117,13 @@ class Worker:
                 raise  # the house closes: the next start takes the run up from its journal
             reply = _cut(story, "stopped")
         except TeahouseError as error:
-            reply, problem = _cut(story, "failed"), error.problem()
+            reply = _cut(story, "failed", error.problem())
         except Exception:  # a participant may hold foreign code; its bug ends the run alone
             log.exception("Run %s broke", run.id)
-            reply, problem = _cut(story, "failed"), TeahouseError("internal").problem()
+            reply = _cut(story, "failed", TeahouseError("internal").problem())
         finally:
             live.turn = None  # the ending is written whole, whoever presses stop now
-        await self._finish(run, reply, _STATUS.get(reply.ending, "done"), problem)
+        await self._finish(run, reply)
 
     async def _respond(
         self, lease: Lease, emit: Callable[[Sequence[RunEvent]], Awaitable[None]]
@@ -140,9 +139,7 @@ class Worker:
         )
         return await participant.respond(turn, _Journal(self._queue, run), emit)
 
-    async def _finish(
-        self, run: Run, reply: Reply, status: RunStatus, problem: Problem | None
-    ) -> None:
+    async def _finish(self, run: Run, reply: Reply) -> None:
         post = Post(
             id=new_id("p"),
             conversation=run.conversation,
@@ -153,8 +150,9 @@ class Worker:
             reply_to=None,
             run=run.id,
             ending=reply.ending,
-            problem=problem,
+            problem=reply.problem,
         )
+        status = _STATUS.get(reply.ending, "done")
         stored = await self._write(run, post, status, reply.usage)
         ended = structs.replace(run, status=status, post=stored.id, usage=reply.usage)
         self._bus.publish(run.conversation, run.id, ending(ended, stored))
@@ -182,9 +180,9 @@ class _Journal(Journal):
 _STATUS: dict[Ending, RunStatus] = {"failed": "failed", "stopped": "stopped"}
 
 
-def _cut(story: Sequence[RunEvent], why: Ending) -> Reply:
+def _cut(story: Sequence[RunEvent], why: Ending, problem: Problem | None = None) -> Reply:
     usage = Usage()
     for event in story:
         if isinstance(event, ReplyDone):
             usage += event.usage
-    return Reply(parts=unfinished(story), ending=why, usage=usage)
+    return Reply(parts=unfinished(story), ending=why, usage=usage, problem=problem)

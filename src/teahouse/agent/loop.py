@@ -1,0 +1,109 @@
+"""An agent's turn: the tool-call loop of `llm`, with the run's journal on top."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from teahouse.agent.participant import Journal, Reply, ReplyStep, ResultStep, Step, Turn
+from teahouse.core.errors import Problem, TeahouseError
+from teahouse.core.events import Emit, ReplyDone
+from teahouse.core.messages import Ending, Message, ParticipantId, ToolResult
+from teahouse.llm.client import Client
+from teahouse.llm.loop import Answered, Limits, LoopResult, Recorded, run_loop
+from teahouse.llm.provider import ModelRequest
+from teahouse.llm.tool import Tool, ToolContext
+
+_ENDINGS: dict[Literal["stop", "length", "content_filter", "limit"], Ending] = {
+    "stop": "stop",
+    "length": "length",
+    "content_filter": "filtered",
+    "limit": "limit",
+}
+
+
+class AgentParticipant:
+    """An agent as it is at this moment; one is made for each turn."""
+
+    def __init__(
+        self,
+        agent: ParticipantId,
+        *,
+        client: Client,
+        model: str,
+        system: Message,
+        tools: Mapping[str, Tool],
+        limits: Limits,
+        temperature: float | None = None,
+    ) -> None:
+        self._id, self._client, self._model = agent, client, model
+        self._system, self._tools, self._limits = system, tools, limits
+        self._temperature = temperature
+
+    @property
+    def id(self) -> ParticipantId:
+        return self._id
+
+    async def respond(self, turn: Turn, journal: Journal, emit: Emit, /) -> Reply:
+        request = ModelRequest(
+            model=self._model,
+            messages=(self._system, *turn.messages),
+            temperature=self._temperature,
+        )
+        context = ToolContext(
+            conversation=turn.conversation, run=turn.run, agent=self._id, person=turn.person
+        )
+        result = await run_loop(
+            self._ask,
+            request,
+            self._tools,
+            context,
+            emit,
+            hooks=_Recorder(journal, self._model),
+            limits=self._limits,
+            steps=_recorded(turn.steps),
+        )
+        return Reply(
+            parts=result.parts,
+            ending=_ENDINGS[result.reason],
+            usage=result.usage,
+            problem=self._reached(result),
+        )
+
+    async def _ask(self, request: ModelRequest, emit: Emit) -> tuple[Message, ReplyDone]:
+        return await self._client.ask(self._model, request, emit)
+
+    def _reached(self, result: LoopResult) -> Problem | None:
+        if result.limit is None:
+            return None
+        reached = getattr(self._limits, result.limit)
+        return TeahouseError(f"limit_{result.limit}", limit=reached).problem()
+
+
+class _Recorder:
+    """Writes each finished step to the journal before the next one starts."""
+
+    def __init__(self, journal: Journal, model: str) -> None:
+        self._journal, self._model = journal, model
+
+    async def replied(self, message: Message, done: ReplyDone, elapsed_ms: int, /) -> None:
+        step = ReplyStep(
+            message=message,
+            reason=done.reason,
+            usage=done.usage,
+            model=self._model,
+            elapsed_ms=elapsed_ms,
+        )
+        await self._journal.append(step)
+
+    async def resulted(self, result: ToolResult, elapsed_ms: int, /) -> None:
+        await self._journal.append(ResultStep(result=result, elapsed_ms=elapsed_ms))
+
+
+def _recorded(steps: Sequence[Step]) -> tuple[Recorded, ...]:
+    return tuple(
+        Answered(message=step.message, done=ReplyDone(reason=step.reason, usage=step.usage))
+        if isinstance(step, ReplyStep)
+        else step.result
+        for step in steps
+    )
