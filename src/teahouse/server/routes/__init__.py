@@ -1,0 +1,27 @@
+"""All routes, a file for each part of the house."""
+
+from __future__ import annotations
+
+from teahouse.server.routes import (
+    agents,
+    conversations,
+    docs,
+    entry,
+    files,
+    page,
+    people,
+    runs,
+    settings,
+)
+
+HANDLERS = (
+    *entry.HANDLERS,
+    *people.HANDLERS,
+    *agents.HANDLERS,
+    *conversations.HANDLERS,
+    *runs.HANDLERS,
+    *files.HANDLERS,
+    *settings.HANDLERS,
+    *docs.HANDLERS,
+    *page.HANDLERS,
+)

@@ -1,0 +1,77 @@
+"""Puts the web application together: one guard, one place for errors, one gate around all of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from litestar import Litestar
+from litestar.datastructures import State
+from litestar.openapi import OpenAPIConfig
+
+from teahouse import __version__
+from teahouse.core.tasks import Supervisor
+from teahouse.server.body import Request
+from teahouse.server.credentials import require_person
+from teahouse.server.errors import answer
+from teahouse.server.gate import Gate
+from teahouse.server.readers import Readers
+from teahouse.server.routes import HANDLERS
+from teahouse.server.socket import ws
+
+if TYPE_CHECKING:
+    from litestar.handlers import HTTPRouteHandler
+    from litestar.types.internal_types import PathParameterDefinition
+
+    from teahouse.server.ports import House
+
+MAX_BODY = 1 << 20
+
+
+class Application(Gate):
+    """An ASGI application. `readers` are those who listen at this moment."""
+
+    def __init__(self, house: House) -> None:
+        self.readers = Readers(house.accounts)
+        self.routes = litestar(house, self.readers)
+        super().__init__(self.routes, house)
+
+
+def create_app(house: House) -> Application:
+    return Application(house)
+
+
+def litestar(house: House | None, readers: Readers | None = None) -> Litestar:
+    """The routes. Without a house they can be described, but not be asked."""
+    return Litestar(
+        route_handlers=[*HANDLERS, ws],
+        guards=[require_person],
+        request_class=Request,
+        request_max_body_size=MAX_BODY,
+        exception_handlers={Exception: answer},
+        lifespan=[_background],
+        state=State({"house": house, "readers": readers}, deep_copy=False),
+        openapi_config=OpenAPIConfig(
+            title="Teahouse",
+            version=__version__,
+            operation_id_creator=_operation_id,
+            use_handler_docstrings=True,
+        ),
+        logging_config=None,
+    )
+
+
+@asynccontextmanager
+async def _background(app: Litestar) -> AsyncGenerator[None]:
+    async with Supervisor() as supervisor:
+        app.state.supervisor = supervisor
+        supervisor.keep("readers", app.state.readers.watch)
+        yield
+
+
+def _operation_id(
+    handler: HTTPRouteHandler, method: object, path: list[str | PathParameterDefinition]
+) -> str:
+    """The function's own name: stable, and unique since the routes are one table."""
+    return handler.handler_name

@@ -1,0 +1,73 @@
+"""The people of the house, and everyone's own keys for programs."""
+
+from __future__ import annotations
+
+from litestar import delete, get, patch, post
+from msgspec import UNSET
+
+from teahouse.chat.ports import Page
+from teahouse.core.errors import Invalid
+from teahouse.server.answers import KeyView, NewKeyView, PersonView, whole
+from teahouse.server.body import Request
+from teahouse.server.forms import NewKey, NewPerson, PersonChanges
+
+
+@get("/api/people", managers=True)
+async def list_people(request: Request) -> Page[PersonView]:
+    people = await request.house.accounts.people(request.person)
+    return whole([PersonView.of(person) for person in people])
+
+
+@post("/api/people", managers=True)
+async def add_person(request: Request, data: NewPerson) -> PersonView:
+    person = await request.house.accounts.add_person(
+        request.person, data.name, data.role, data.password
+    )
+    return PersonView.of(person)
+
+
+@patch("/api/people/{person:str}", managers=True)
+async def change_person(request: Request, person: str, data: PersonChanges) -> PersonView:
+    """A new role or a new password; both end the person's sessions."""
+    accounts = request.house.accounts
+    changed = None
+    if data.role is not UNSET:
+        changed = await accounts.set_role(request.person, person, data.role)
+    if data.password is not UNSET:
+        changed = await accounts.set_password(request.person, person, data.password)
+    if changed is None:
+        raise Invalid("nothing_to_change")
+    return PersonView.of(changed)
+
+
+@delete("/api/people/{person:str}", managers=True)
+async def remove_person(request: Request, person: str) -> None:
+    await request.house.accounts.remove_person(request.person, person)
+
+
+@get("/api/keys")
+async def list_keys(request: Request) -> Page[KeyView]:
+    keys = await request.house.accounts.keys(request.person)
+    return whole([KeyView.of(key) for key in keys])
+
+
+@post("/api/keys")
+async def create_key(request: Request, data: NewKey) -> NewKeyView:
+    row, key = await request.house.accounts.create_key(request.person, data.name)
+    return NewKeyView(id=row.id, name=row.name, key=key)
+
+
+@delete("/api/keys/{key:str}")
+async def remove_key(request: Request, key: str) -> None:
+    await request.house.accounts.remove_key(request.person, key)
+
+
+HANDLERS = (
+    list_people,
+    add_person,
+    change_person,
+    remove_person,
+    list_keys,
+    create_key,
+    remove_key,
+)
