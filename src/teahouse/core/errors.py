@@ -9,6 +9,7 @@ TeahouseError
 ├── TooLarge            the body or file exceeds a limit                       413
 ├── TooManyAttempts     throttled; `retry_after_s` says how long               429
 ├── StorageFull         the disk took no more; what was acknowledged is safe   507
+├── StorageDamaged      the database or its key cannot be trusted              500
 ├── HomeInUse           another process writes this home             exit code 3
 ├── SettingsError       a setting is unknown or has a wrong value              400
 ├── ModelFileError      the local model file cannot be had, or is damaged      502
@@ -87,6 +88,10 @@ class TooManyAttempts(TeahouseError):
 
 
 class StorageFull(TeahouseError):
+    pass
+
+
+class StorageDamaged(TeahouseError):
     pass
 
 

@@ -1,0 +1,98 @@
+"""SQLite as the store sees it: how connections are opened and what its errors mean."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+
+from teahouse.core.errors import Conflict, HomeInUse, StorageDamaged, StorageFull
+
+# FULL, not NORMAL: with NORMAL a power cut takes posts that were acknowledged (`make powerloss`).
+# A conversation that is deleted is overwritten, hence secure_delete.
+WRITER_PRAGMAS = (
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=FULL",
+    "PRAGMA foreign_keys=ON",
+    "PRAGMA secure_delete=ON",
+    "PRAGMA wal_autocheckpoint=1000",
+    "PRAGMA journal_size_limit=67108864",
+    "PRAGMA cache_size=-32000",
+    "PRAGMA temp_store=MEMORY",
+    "PRAGMA busy_timeout=5000",
+)
+READER_PRAGMAS = (
+    "PRAGMA query_only=ON",
+    "PRAGMA cache_size=-8000",
+    "PRAGMA temp_store=MEMORY",
+    "PRAGMA busy_timeout=5000",
+)
+_CACHED_STATEMENTS = 256
+
+
+class Driver(Protocol):
+    """Reaches SQLite through a DB-API module. The power-loss test puts a recording one here."""
+
+    @property
+    def module(self) -> Any: ...
+    def connect(self, path: Path, *, read_only: bool) -> Any: ...
+
+
+class StandardDriver:
+    module: Any = sqlite3
+
+    def connect(self, path: Path, *, read_only: bool) -> Any:
+        # Readers open the file read-only: a single connection writes and checkpoints, ever.
+        return sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=_CACHED_STATEMENTS,
+        )
+
+
+def make_engine(path: Path, driver: Driver, *, read_only: bool) -> Engine:
+    """An engine without a pool: each connection belongs to one thread for that thread's life."""
+    engine = create_engine(
+        "sqlite+pysqlite://",
+        module=driver.module,
+        creator=lambda: driver.connect(path, read_only=read_only),
+        poolclass=NullPool,
+    )
+    pragmas = READER_PRAGMAS if read_only else WRITER_PRAGMAS
+
+    def prepare(connection: Any, _record: object) -> None:
+        for pragma in pragmas:
+            connection.execute(pragma).fetchall()
+
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
+
+    event.listen(engine, "connect", prepare)
+    event.listen(engine, "begin", begin)
+    return engine
+
+
+def translated(error: Exception) -> Exception:
+    """The error of ours that a database error means; any other comes back as it is."""
+    original = error.orig if isinstance(error, DBAPIError) else error
+    code = getattr(original, "sqlite_errorcode", None)
+    match code & 0xFF if isinstance(code, int) else None:
+        case 5:  # SQLITE_BUSY
+            ours = HomeInUse("home_locked")
+        case 10:  # SQLITE_IOERR, also what a full disk looks like to fsync or to a quota
+            ours = StorageFull("storage_failed", detail=original)
+        case 11 | 26:  # SQLITE_CORRUPT, SQLITE_NOTADB
+            ours = StorageDamaged("storage_damaged", detail=original)
+        case 13:  # SQLITE_FULL
+            ours = StorageFull("storage_full")
+        case 19:  # SQLITE_CONSTRAINT
+            ours = Conflict("already_there", detail=original)
+        case _:
+            ours = error
+    return ours

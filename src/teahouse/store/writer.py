@@ -1,0 +1,152 @@
+"""The one thread that writes: whatever waits is committed together, and acknowledged after fsync.
+
+It never waits for more work to come: a timer of 5 ms would cost nine tenths of the throughput,
+while a busy queue fills up by itself during each commit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from sqlalchemy import Connection
+
+from teahouse.core.errors import TeahouseError
+from teahouse.store.engine import translated
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Work: TypeAlias = Callable[[Connection], T]
+
+BATCH = 256
+WAITING = 4_096  # units of work that may queue up; further callers wait for room
+
+
+class _Unit(Generic[T]):
+    """A piece of work, the future that its caller awaits, and what came of it."""
+
+    __slots__ = ("error", "forget", "future", "result", "work")
+
+    def __init__(self, work: Work[T], future: asyncio.Future[T], *, forget: bool) -> None:
+        self.work, self.future, self.forget = work, future, forget
+        self.result: T | None = None
+        self.error: Exception | None = None
+
+
+class Writer:
+    """`await writer(work)` runs `work` in a transaction and returns when it is durable.
+
+    `work` gets the connection and must have no other effect: it is run again alone when a
+    neighbour in its batch fails. With `forget` the write-ahead log is emptied too before the
+    call returns, so that nothing of what was deleted is left in it.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._loop = asyncio.get_running_loop()
+        self._queue: queue.SimpleQueue[_Unit[Any] | None] = queue.SimpleQueue()
+        self._room = asyncio.Semaphore(WAITING)
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="store writer", daemon=True)
+        self._thread.start()
+
+    async def __call__(self, work: Work[T], *, forget: bool = False) -> T:
+        await self._room.acquire()
+        if self._closed:
+            self._room.release()
+            raise RuntimeError("The store is closed")
+        unit = _Unit(work, self._loop.create_future(), forget=forget)
+        self._queue.put(unit)
+        return await unit.future
+
+    async def close(self) -> None:
+        """Finish what waits, then end the thread."""
+        self._closed = True
+        self._queue.put(None)
+        await asyncio.to_thread(self._thread.join)
+
+    def _settle(self, units: Sequence[_Unit[Any]]) -> None:
+        """In the loop's thread: tell the callers. One who has gone away is not told."""
+        for unit in units:
+            self._room.release()
+            if unit.future.done():
+                continue
+            if unit.error is not None:
+                unit.future.set_exception(unit.error)
+            else:
+                unit.future.set_result(unit.result)
+
+    # In the writer's thread -----------------------------------------------------------------
+
+    def _run(self) -> None:
+        more = True
+        while more:
+            units, more = self._gather()
+            if not units:
+                continue
+            self._commit(units)
+            if any(unit.forget for unit in units):
+                self._empty_log()
+            self._loop.call_soon_threadsafe(self._settle, units)
+
+    def _gather(self) -> tuple[list[_Unit[Any]], bool]:
+        """Wait for work and take all that is there; False when nothing will follow."""
+        units: list[_Unit[Any]] = []
+        unit = self._queue.get()
+        while unit is not None:
+            units.append(unit)
+            if len(units) == BATCH:
+                return units, True
+            try:
+                unit = self._queue.get_nowait()
+            except queue.Empty:
+                return units, True
+        return units, False
+
+    def _commit(self, units: Sequence[_Unit[Any]]) -> None:
+        """Commit all as one. When that fails each goes alone, so that none suffers for another.
+
+        A savepoint for each would do the same, at two fifths of the throughput.
+        """
+        try:
+            with self._connection.begin():
+                for unit in units:
+                    self._do(unit)
+        except Exception as error:  # handed to the caller whose work it was
+            if len(units) == 1:
+                units[0].error = translated(error)
+            else:
+                for unit in units:
+                    self._commit([unit])
+
+    def _do(self, unit: _Unit[Any]) -> None:
+        unit.error = None
+        before = self._changes()
+        try:
+            unit.result = unit.work(self._connection)
+        except TeahouseError as error:
+            if self._changes() != before:
+                raise
+            unit.error = error  # a refusal that wrote nothing spoils nothing
+
+    def _changes(self) -> int:
+        return self._driver_connection().total_changes
+
+    def _empty_log(self) -> None:
+        # Straight to the driver: within a transaction, as SQLAlchemy would begin one, it is refused
+        try:
+            checkpoint = self._driver_connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            busy = checkpoint.fetchall()[0][0]
+        except Exception as error:  # the deletion itself is done; the next one tries again
+            log.warning("The write-ahead log could not be emptied: %s", error)
+        else:
+            if busy:
+                log.warning("The write-ahead log could not be emptied while it was being read")
+
+    def _driver_connection(self) -> Any:
+        return self._connection.connection.dbapi_connection
