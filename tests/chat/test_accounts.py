@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from msgspec import structs
+
+from teahouse.chat import accounts as accounts_module
+from teahouse.core.errors import (
+    Conflict,
+    Invalid,
+    NotAllowed,
+    TooManyAttempts,
+    Unauthenticated,
+)
+
+from .conftest import House
+
+pytestmark = pytest.mark.anyio
+HERE, THERE = "127.0.0.1", "127.0.0.2"
+
+
+async def test_the_sole_owner_logs_in_without_a_name(house: House) -> None:
+    token, person = await house.accounts.login("correct horse", None, HERE)
+
+    assert person.id == house.owner.id
+    assert await house.accounts.by_token(token) == person
+    await house.accounts.logout(token)
+    assert await house.accounts.by_token(token) is None
+
+
+async def test_setting_up_never_opens_again(house: House) -> None:
+    with pytest.raises(Conflict):
+        await house.accounts.set_up("another password")
+
+
+async def test_unknown_names_and_wrong_passwords_look_the_same(house: House) -> None:
+    with pytest.raises(Unauthenticated) as wrong:
+        await house.accounts.login("wrong", "owner", HERE)
+    with pytest.raises(Unauthenticated) as unknown:
+        await house.accounts.login("wrong", "nobody", HERE)
+
+    assert wrong.value.problem() == unknown.value.problem()
+
+
+async def test_guessing_is_slowed_down_for_the_guesser_alone(house: House) -> None:
+    for _ in range(accounts_module.FREE_TRIES):
+        with pytest.raises(Unauthenticated):
+            await house.accounts.login("wrong", "owner", HERE)
+
+    with pytest.raises(TooManyAttempts):
+        await house.accounts.login("correct horse", "owner", HERE)
+    _, person = await house.accounts.login("correct horse", "owner", THERE)
+    assert person.role == "owner"
+
+
+async def test_a_new_password_ends_every_session(house: House) -> None:
+    token, person = await house.accounts.login("correct horse", None, HERE)
+
+    await house.accounts.change_password(person, "correct horse", "better horse")
+
+    assert await house.accounts.by_token(token) is None
+    await house.accounts.login("better horse", None, HERE)
+
+
+async def test_a_session_ends_by_itself(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accounts_module, "SESSION", timedelta(0))
+    token, _ = await house.accounts.login("correct horse", None, HERE)
+
+    assert await house.accounts.by_token(token) is None
+
+
+async def test_a_key_speaks_for_its_person_until_it_is_taken_back(house: House) -> None:
+    key, secret = await house.accounts.create_key(house.owner, "laptop")
+
+    assert secret not in str(structs.asdict(key))
+    assert (await house.accounts.by_key(secret) or house.owner).id == house.owner.id
+    assert await house.accounts.by_key(secret + "x") is None
+    await house.accounts.remove_key(house.owner, key.id)
+    assert await house.accounts.by_key(secret) is None
+
+
+async def test_nobody_reaches_above_their_role(house: House) -> None:
+    add = house.accounts.add_person
+    admin = await add(house.owner, "ada", "admin", "correct horse")
+    member = await add(admin, "mo", "member", "correct horse")
+    guest = await add(admin, "gus", "guest", None)
+
+    with pytest.raises(NotAllowed):
+        await add(member, "x", "guest", None)
+    with pytest.raises(NotAllowed):
+        await add(admin, "x", "admin", None)
+    with pytest.raises(NotAllowed):
+        await add(house.owner, "x", "owner", None)
+    with pytest.raises(NotAllowed):
+        await house.accounts.set_role(admin, house.owner.id, "guest")
+    with pytest.raises(NotAllowed):
+        await house.accounts.set_role(house.owner, house.owner.id, "member")
+    with pytest.raises(NotAllowed):
+        await house.accounts.create_key(guest, "k")
+
+
+async def test_a_changed_role_ends_the_sessions_that_had_the_old_one(house: House) -> None:
+    member = await house.accounts.add_person(house.owner, "mo", "member", "correct horse")
+    token, _ = await house.accounts.login("correct horse", "MO", HERE)
+
+    await house.accounts.set_role(house.owner, member.id, "guest")
+
+    assert await house.accounts.by_token(token) is None
+
+
+async def test_a_person_without_password_cannot_log_in(house: House) -> None:
+    await house.accounts.add_person(house.owner, "gus", "guest", None)
+
+    with pytest.raises(Unauthenticated):
+        await house.accounts.login("", "gus", HERE)
+
+
+@pytest.mark.parametrize("password", ["short", "x" * 2000])
+async def test_a_password_has_a_sensible_length(house: House, password: str) -> None:
+    with pytest.raises(Invalid):
+        await house.accounts.add_person(house.owner, "mo", "member", password)
