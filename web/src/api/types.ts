@@ -51,6 +51,7 @@ export interface AgentDraft {
   soul?: string;
   model?: string | null;
   temperature?: number | null;
+  shared?: boolean;
 }
 
 export type AgentChanges = Partial<
@@ -199,7 +200,7 @@ export interface Model {
   id: string;
   provider: string;
   context_window: number | null;
-  vision: boolean;
+  vision: boolean | null;
   local: boolean;
   ready: boolean;
   note: string | null;
@@ -213,21 +214,22 @@ export interface ProviderDraft {
   headers?: Record<string, string>;
 }
 
+/** How a model did on one short question; `problem` says in the reader's words why not. */
 export interface ModelTest {
   ok: boolean;
-  model: string | null;
+  model: string;
   first_token_ms: number | null;
   total_ms: number | null;
-  text: string | null;
-  problem: Problem | null;
+  text: string;
+  problem: string | null;
 }
 
 export interface LocalModel {
   state: "absent" | "pulling" | "ready" | "starting" | "running" | "failed";
   progress: number | null;
-  bytes: number | null;
-  total: number | null;
-  problem: Problem | null;
+  bytes: number;
+  total: number;
+  problem: string | null;
   file: string | null;
 }
 

@@ -109,9 +109,13 @@ export function useLanguage(): Language {
   return i18n.language as Language;
 }
 
-/** An error's words by its code, or null when the page does not know that code. */
+const HOLE = /\{(\w+)\}/g;
+
+/** An error's words by its code; null when the page does not know the code, or lacks a value. */
 export function errorText(code: string, values: Record<string, string> = {}): string | null {
-  return i18next.exists(code, { ns: "errors" })
-    ? i18next.t(code, { ns: "errors", ...values }).trim()
-    : null;
+  if (!i18next.exists(code, { ns: "errors" })) return null;
+  const template = i18next.t(code, { ns: "errors", skipInterpolation: true });
+  const holes = [...template.matchAll(HOLE)].map((found) => found[1] ?? "");
+  if (holes.some((name) => !(name in values))) return null;
+  return i18next.t(code, { ns: "errors", ...values }).trim();
 }

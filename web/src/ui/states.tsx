@@ -63,7 +63,6 @@ export function Skeleton({ rows = 3, height = 56 }: { rows?: number; height?: nu
     <div role="status" aria-busy="true">
       <span className="sr">{t("ui.loading")}</span>
       {Array.from({ length: rows }, (_, row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike
         <div key={row} className="skel-row" style={{ height }} aria-hidden>
           <span className="skel skel-av" />
           <div className="col grow">

@@ -1,0 +1,131 @@
+/** Enter a provider and try it: whose it is, where it is, the key, a model, and the answer. */
+import { Plug } from "lucide-react";
+import { useState } from "react";
+import { useTestModel } from "@/api/queries";
+import { useT } from "@/i18n";
+import { Button, Field, Input, Password, Select } from "@/ui";
+import { type Draft, draftOf, type Faults, faultsOf, modelId, providerOf } from "./draft";
+import { TestResult } from "./test-result";
+import { VENDORS, type Vendor, vendorOf } from "./vendors";
+
+interface Props {
+  draft: Draft;
+  onChange: (draft: Draft) => void;
+  /** Told each time whether the draft as it stands has answered. */
+  onTested: (ok: boolean) => void;
+}
+
+export function ProviderFields({ draft, onChange, onTested }: Props) {
+  const t = useT();
+  const test = useTestModel();
+  const [faults, setFaults] = useState<Faults>({});
+  const vendor = vendorOf(draft.vendor);
+  const name = (one: Vendor) => (typeof one.name === "string" ? one.name : t(one.name.key));
+
+  function change(next: Draft) {
+    test.reset();
+    setFaults({});
+    onTested(false);
+    onChange(next);
+  }
+  function tryIt() {
+    const found = faultsOf(draft, vendor?.key ?? false);
+    setFaults(found);
+    if (Object.keys(found).length > 0) return;
+    test.mutate(
+      { model: modelId(draft), provider: providerOf(draft) },
+      { onSuccess: (result) => onTested(result.ok) },
+    );
+  }
+  const said = (key: Faults[keyof Faults]) => key && t(key);
+
+  return (
+    <div className="form">
+      <div className="pair">
+        <Field label={t("models.vendor")}>
+          {(wiring) => (
+            <Select
+              {...wiring}
+              value={draft.vendor}
+              onChange={(event) => {
+                const chosen = vendorOf(event.target.value);
+                if (chosen) change(draftOf(chosen));
+              }}
+            >
+              {VENDORS.map((one) => (
+                <option key={one.id} value={one.id}>
+                  {name(one)}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <Field label={t("models.model")} error={said(faults.model)}>
+          {(wiring) => (
+            <Input
+              {...wiring}
+              className="mono"
+              spellCheck={false}
+              value={draft.model}
+              onChange={(event) => change({ ...draft, model: event.target.value })}
+            />
+          )}
+        </Field>
+      </div>
+      {draft.vendor === "own" && (
+        <Field label={t("models.name")} hint={t("models.name.hint")} error={said(faults.name)}>
+          {(wiring) => (
+            <Input
+              {...wiring}
+              className="mono"
+              spellCheck={false}
+              value={draft.name}
+              onChange={(event) => change({ ...draft, name: event.target.value.toLowerCase() })}
+            />
+          )}
+        </Field>
+      )}
+      <Field label={t("models.url")} error={said(faults.url)}>
+        {(wiring) => (
+          <Input
+            {...wiring}
+            className="mono"
+            type="url"
+            spellCheck={false}
+            placeholder="https://example.com/v1"
+            value={draft.url}
+            onChange={(event) => change({ ...draft, url: event.target.value })}
+          />
+        )}
+      </Field>
+      <Field
+        label={vendor?.key ? t("models.key") : t("models.key.optional")}
+        error={said(faults.key)}
+      >
+        {(wiring) => (
+          <div className="row top">
+            <span className="grow">
+              <Password
+                {...wiring}
+                className="mono"
+                show={t("ui.show_key")}
+                hide={t("ui.hide_key")}
+                value={draft.key}
+                autoComplete="off"
+                onChange={(event) => change({ ...draft, key: event.target.value })}
+              />
+            </span>
+            <Button
+              busy={test.isPending}
+              onClick={tryIt}
+              icon={<Plug className="i" size={16} aria-hidden />}
+            >
+              {test.isPending ? t("models.testing") : t("models.test")}
+            </Button>
+          </div>
+        )}
+      </Field>
+      <TestResult result={test.data} error={test.error} kept={false} />
+    </div>
+  );
+}
