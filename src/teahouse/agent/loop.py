@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from msgspec.structs import replace
+
 from teahouse.agent.participant import Journal, Reply, ReplyStep, ResultStep, Step, Turn
 from teahouse.core.errors import Problem, TeahouseError
 from teahouse.core.events import Emit, ReplyDone
 from teahouse.core.messages import Ending, Message, ParticipantId, ToolResult
 from teahouse.llm.client import Client
+from teahouse.llm.context import fit
 from teahouse.llm.loop import Answered, Limits, LoopResult, Recorded, run_loop
 from teahouse.llm.provider import ModelRequest
 from teahouse.llm.tool import Tool, ToolContext
+
+MOST_KEPT_FOR_ANSWER = 4096  # tokens of the window, or a quarter of a small one
 
 _ENDINGS: dict[Literal["stop", "length", "content_filter", "limit"], Ending] = {
     "stop": "stop",
@@ -34,11 +39,13 @@ class AgentParticipant:
         system: Message,
         tools: Mapping[str, Tool],
         limits: Limits,
+        window: int | None = None,
         temperature: float | None = None,
     ) -> None:
+        """`window`: tokens that the model takes, question and answer together, if known."""
         self._id, self._client, self._model = agent, client, model
         self._system, self._tools, self._limits = system, tools, limits
-        self._temperature = temperature
+        self._window, self._temperature = window, temperature
 
     @property
     def id(self) -> ParticipantId:
@@ -71,6 +78,9 @@ class AgentParticipant:
         )
 
     async def _ask(self, request: ModelRequest, emit: Emit) -> tuple[Message, ReplyDone]:
+        if self._window is not None:
+            room = self._window - min(MOST_KEPT_FOR_ANSWER, self._window // 4)
+            request = replace(request, messages=fit(request.messages, room))
         return await self._client.ask(self._model, request, emit)
 
     def _reached(self, result: LoopResult) -> Problem | None:

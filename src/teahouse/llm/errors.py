@@ -3,7 +3,7 @@
 ProviderError
 ├── AuthenticationFailed    401, 403: the key is wrong or may not use this model
 ├── QuotaExceeded           the account has no money or quota left; waiting does not help
-├── RateLimited *           429; `retry_after_s` when the endpoint says so
+├── RateLimited *           429
 ├── Overloaded *            500, 502, 503, 529 and the like
 ├── ContextTooLong          the request has more tokens than the model takes
 ├── ContentFiltered         the endpoint refused the content
@@ -12,7 +12,8 @@ ProviderError
 ├── TimedOut *              one of the four clocks: connect, first_event, idle, total
 ├── StreamCut *             the stream ended without its dialect's final event
 ├── Unreachable *           no connection: wrong host or port, nothing listens, TLS
-└── NoSuchModel             no provider or model of this name is configured
+├── NoSuchModel             no provider or model of this name is configured
+└── NoModelChosen           no model is set up at all
 (* retryable, as long as nothing was shown)
 
 Each takes the provider's name, and as `detail` what the endpoint itself said.
@@ -28,7 +29,10 @@ Phase: TypeAlias = Literal["connect", "first_event", "idle", "total"]
 
 
 class EndpointError(ProviderError):
+    """`retry_after_s`: how long the endpoint asks to be left alone, where it says so."""
+
     name: ClassVar[str]
+    retry_after_s: float | None = None
 
     def __init__(self, provider: str, detail: str = "", **values: object) -> None:
         super().__init__(self.name, provider=provider, detail=detail, **values)
@@ -45,12 +49,6 @@ class QuotaExceeded(EndpointError):
 class RateLimited(EndpointError):
     name = "provider_rate_limited"
     retryable = True
-
-    def __init__(
-        self, provider: str, detail: str = "", *, retry_after_s: float | None = None
-    ) -> None:
-        super().__init__(provider, detail)
-        self.retry_after_s = retry_after_s
 
 
 class Overloaded(EndpointError):
@@ -97,3 +95,8 @@ class Unreachable(EndpointError):
 class NoSuchModel(ProviderError):
     def __init__(self, model: str, known: str = "") -> None:
         super().__init__("no_such_model", model=model, known=known)
+
+
+class NoModelChosen(ProviderError):
+    def __init__(self) -> None:
+        super().__init__("no_model")

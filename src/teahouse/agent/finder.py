@@ -1,0 +1,71 @@
+"""Makes the participant that an agent is at this moment: row, SOUL, model and tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from teahouse.agent.directory import Directory
+from teahouse.agent.loop import AgentParticipant
+from teahouse.agent.participant import Participant
+from teahouse.agent.prompt import system_message
+from teahouse.core import i18n
+from teahouse.core.clock import Clock
+from teahouse.core.messages import ParticipantId
+from teahouse.llm.client import Client
+from teahouse.llm.errors import NoModelChosen
+from teahouse.llm.loop import Limits
+from teahouse.llm.tool import Tool
+
+
+class Surroundings(Struct, frozen=True, kw_only=True):
+    """The settings that agents live under; asked for at each turn, so that changes count at once.
+
+    `window` tells how many tokens a model takes, if that is known.
+    """
+
+    language: i18n.Language
+    default_model: str | None
+    limits: Limits
+    window: Callable[[str], int | None]
+
+
+class AgentFinder:
+    def __init__(
+        self,
+        directory: Directory,
+        client: Client,
+        clock: Clock,
+        *,
+        tools: Mapping[str, Tool],
+        surroundings: Callable[[], Surroundings],
+    ) -> None:
+        self._directory, self._client, self._clock = directory, client, clock
+        self._tools, self._surroundings = tools, surroundings
+
+    async def model_of(self, agent: ParticipantId) -> str:
+        """The model an agent speaks with; raises `NoModelChosen` when there is none at all."""
+        row, _ = await self._directory.row_and_soul(agent)
+        return self._chosen(None, row.model)
+
+    async def find(self, participant: ParticipantId, /, *, model: str | None) -> Participant:
+        row, soul = await self._directory.row_and_soul(participant)
+        around = self._surroundings()
+        chosen = self._chosen(model, row.model)
+        return AgentParticipant(
+            row.id,
+            client=self._client,
+            model=chosen,
+            system=system_message(row.name, soul, now=self._clock.now(), language=around.language),
+            tools=self._tools,
+            limits=around.limits,
+            window=around.window(chosen),
+            temperature=row.temperature,
+        )
+
+    def _chosen(self, *models: str | None) -> str:
+        for model in (*models, self._surroundings().default_model):
+            if model:
+                return model
+        raise NoModelChosen
