@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from teahouse.agent.directory import AgentChanges, AgentDraft, Directory
+from teahouse.core.clock import SystemClock
+from teahouse.core.errors import Conflict, Invalid, NotAllowed, NotFound
+from teahouse.core.i18n import LANGUAGES, Language
+from teahouse.core.messages import Person, PersonRole
+from teahouse.store.home import open_store
+
+pytestmark = pytest.mark.anyio
+
+
+def person(name: str, role: PersonRole) -> Person:
+    return Person(id=f"u_{name}", name=name, role=role, epoch=1, created_at=datetime.now(UTC))
+
+
+OWNER, MO, GUS = person("ow", "owner"), person("mo", "member"), person("gus", "guest")
+
+
+@pytest.fixture
+async def directory(tmp_path: Path) -> AsyncIterator[Directory]:
+    clock = SystemClock()
+    async with open_store(tmp_path, clock) as store:
+        for one in (OWNER, MO, GUS):
+            await store.people.add(one, None)
+        yield Directory(store.agents, tmp_path / "agents", clock)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_new_house_has_three_agents_with_souls(
+    directory: Directory, language: Language
+) -> None:
+    await directory.ensure_starters(OWNER, language)
+    await directory.ensure_starters(OWNER, language)
+
+    agents = await directory.list(MO)
+    assert len({agent.name for agent in agents}) == 3
+    assert len({agent.hue for agent in agents}) == 3
+    assert all([(await directory.get(MO, agent.id)).soul for agent in agents])
+
+
+async def test_the_folder_is_the_agent_whatever_editor_changes_it(
+    directory: Directory, tmp_path: Path
+) -> None:
+    agent = await directory.create(OWNER, AgentDraft(name="掌柜", soul="old"))
+    (tmp_path / "agents" / "掌柜" / "SOUL.md").write_bytes(
+        "你是新掌柜，换了东家。".encode("gb18030")
+    )
+
+    assert (await directory.get(OWNER, agent.id)).soul == "你是新掌柜，换了东家。"
+
+
+async def test_what_is_changed_is_changed_and_the_rest_stays(directory: Directory) -> None:
+    agent = await directory.create(OWNER, AgentDraft(name="Host", soul="s", model="a/b"))
+
+    changed = await directory.change(OWNER, agent.id, AgentChanges(name="Hostess", model=None))
+
+    assert (changed.name, changed.model, changed.soul) == ("Hostess", None, "s")
+    assert changed.hue == agent.hue
+
+
+async def test_a_private_agent_is_nobody_elses(directory: Directory) -> None:
+    agent = await directory.create(OWNER, AgentDraft(name="Host"))
+
+    assert await directory.list(MO) == []
+    with pytest.raises(NotFound):
+        await directory.get(MO, agent.id)
+    with pytest.raises(NotFound):
+        await directory.change(MO, agent.id, AgentChanges(name="Mine"))
+
+
+async def test_a_shared_agent_may_be_used_but_not_changed_by_others(directory: Directory) -> None:
+    agent = await directory.create(OWNER, AgentDraft(name="Host", shared=True))
+
+    assert [one.id for one in await directory.list(MO)] == [agent.id]
+    with pytest.raises(NotAllowed):
+        await directory.change(MO, agent.id, AgentChanges(soul="be evil"))
+    with pytest.raises(NotAllowed):
+        await directory.remove(MO, agent.id)
+
+
+async def test_guests_create_no_agents(directory: Directory) -> None:
+    with pytest.raises(NotAllowed):
+        await directory.create(GUS, AgentDraft(name="Host"))
+
+
+async def test_two_agents_of_one_owner_have_two_names(directory: Directory, tmp_path: Path) -> None:
+    await directory.create(OWNER, AgentDraft(name="Host"))
+
+    with pytest.raises(Conflict):
+        await directory.create(OWNER, AgentDraft(name="host"))
+    assert [path.name for path in (tmp_path / "agents").iterdir()] == ["Host"]
+
+
+async def test_a_removed_agent_leaves_no_folder(directory: Directory, tmp_path: Path) -> None:
+    agent = await directory.create(OWNER, AgentDraft(name="Host"))
+
+    await directory.remove(OWNER, agent.id)
+
+    assert list((tmp_path / "agents").iterdir()) == []
+    with pytest.raises(NotFound):
+        await directory.get(OWNER, agent.id)
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        AgentDraft(name=" "),
+        AgentDraft(name="Host", temperature=3),
+        AgentDraft(name="Host", description="x" * 300),
+    ],
+)
+async def test_a_bad_draft_is_refused(directory: Directory, draft: AgentDraft) -> None:
+    with pytest.raises(Invalid):
+        await directory.create(OWNER, draft)
+    assert await directory.list(OWNER) == []
