@@ -28,6 +28,11 @@ def new_secret() -> str:
     return secrets.token_urlsafe(32)
 
 
+def new_bytes(count: int) -> bytes:
+    """Return random bytes fit for keys and nonces."""
+    return secrets.token_bytes(count)
+
+
 def kind_of(identifier: str) -> str:
     """Return the prefix of an id: `a` agent, `u` person, `c` conversation, `p` post, `r` run."""
     return identifier.partition("_")[0]

@@ -23,15 +23,14 @@ WRITER_PRAGMAS = (
     "PRAGMA journal_size_limit=67108864",
     "PRAGMA cache_size=-32000",
     "PRAGMA temp_store=MEMORY",
-    "PRAGMA busy_timeout=5000",
 )
 READER_PRAGMAS = (
     "PRAGMA query_only=ON",
     "PRAGMA cache_size=-8000",
     "PRAGMA temp_store=MEMORY",
-    "PRAGMA busy_timeout=5000",
 )
 _CACHED_STATEMENTS = 256
+_BUSY_S = 5.0  # for a program outside that holds the database; we ourselves never contend
 
 
 class Driver(Protocol):
@@ -50,6 +49,7 @@ class StandardDriver:
         return sqlite3.connect(
             f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}",
             uri=True,
+            timeout=_BUSY_S,
             isolation_level=None,
             check_same_thread=False,
             cached_statements=_CACHED_STATEMENTS,

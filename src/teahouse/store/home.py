@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-import secrets
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from sqlalchemy import Connection
 
 from teahouse.core.clock import Clock
 from teahouse.core.errors import HomeInUse, StorageDamaged
+from teahouse.core.ids import new_bytes
 from teahouse.store.agents import SqlAgents
 from teahouse.store.database import Database
 from teahouse.store.disk import refused_by_disk, sync_folder
@@ -104,7 +104,7 @@ def _secret_key(path: Path) -> bytes:
             fresh.unlink(missing_ok=True)
             handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             try:
-                os.write(handle, secrets.token_bytes(_KEY_BYTES))
+                os.write(handle, new_bytes(_KEY_BYTES))
                 os.fsync(handle)
             finally:
                 os.close(handle)

@@ -5,13 +5,13 @@ The name is sealed with the value: a row moved under another name does not open.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from teahouse.chat.ports import Secrets
 from teahouse.core.errors import SettingsError
+from teahouse.core.ids import new_bytes
 from teahouse.store.database import Database
 from teahouse.store.schema import secret
 
@@ -29,7 +29,7 @@ class SealedSecrets(Secrets):
         self._clock, self._key = database.clock, key
 
     async def put(self, name: str, value: str, /) -> None:
-        nonce = os.urandom(_NONCE)  # by the cryptographer's rule from the system, not from `core`
+        nonce = new_bytes(_NONCE)
         sealed = nonce + self._cipher().encrypt(nonce, value.encode(), name.encode())
         values = {"name": name, "sealed": sealed, "updated_at": self._clock.now()}
 

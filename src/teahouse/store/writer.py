@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import queue
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -49,8 +48,9 @@ class Writer:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._loop = asyncio.get_running_loop()
-        self._queue: queue.SimpleQueue[_Unit[Any] | None] = queue.SimpleQueue()
+        self._waiting: list[_Unit[Any]] = []  # bounded by the room
         self._room = asyncio.Semaphore(WAITING)
+        self._more = threading.Condition()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="store writer", daemon=True)
         self._thread.start()
@@ -61,13 +61,16 @@ class Writer:
             self._room.release()
             raise RuntimeError("The store is closed")
         unit = _Unit(work, self._loop.create_future(), forget=forget)
-        self._queue.put(unit)
+        with self._more:
+            self._waiting.append(unit)
+            self._more.notify()
         return await unit.future
 
     async def close(self) -> None:
         """Finish what waits, then end the thread."""
-        self._closed = True
-        self._queue.put(None)
+        with self._more:
+            self._closed = True
+            self._more.notify()
         await asyncio.to_thread(self._thread.join)
 
     def _settle(self, units: Sequence[_Unit[Any]]) -> None:
@@ -84,29 +87,19 @@ class Writer:
     # In the writer's thread -----------------------------------------------------------------
 
     def _run(self) -> None:
-        more = True
-        while more:
-            units, more = self._gather()
-            if not units:
-                continue
+        while units := self._take():
             self._commit(units)
             if any(unit.forget for unit in units):
                 self._empty_log()
             self._loop.call_soon_threadsafe(self._settle, units)
 
-    def _gather(self) -> tuple[list[_Unit[Any]], bool]:
-        """Wait for work and take all that is there; False when nothing will follow."""
-        units: list[_Unit[Any]] = []
-        unit = self._queue.get()
-        while unit is not None:
-            units.append(unit)
-            if len(units) == BATCH:
-                return units, True
-            try:
-                unit = self._queue.get_nowait()
-            except queue.Empty:
-                return units, True
-        return units, False
+    def _take(self) -> Sequence[_Unit[Any]]:
+        """All that waits, up to a batch; nothing when the store closes and nothing is left."""
+        with self._more:
+            while not self._waiting and not self._closed:
+                self._more.wait()
+            units, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
+        return units
 
     def _commit(self, units: Sequence[_Unit[Any]]) -> None:
         """Commit all as one. When that fails each goes alone, so that none suffers for another.

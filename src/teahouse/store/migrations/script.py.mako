@@ -5,8 +5,6 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from teahouse.store.schema import Instant
-
 revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}
 
