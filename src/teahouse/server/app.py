@@ -42,8 +42,7 @@ def create_app(house: House) -> Application:
     return Application(house)
 
 
-def litestar(house: House | None, readers: Readers | None = None) -> Litestar:
-    """The routes. Without a house they can be described, but not be asked."""
+def litestar(house: House, readers: Readers) -> Litestar:
     return Litestar(
         route_handlers=[*HANDLERS, ws],
         guards=[require_person],
@@ -52,13 +51,22 @@ def litestar(house: House | None, readers: Readers | None = None) -> Litestar:
         exception_handlers={Exception: answer},
         lifespan=[_background],
         state=State({"house": house, "readers": readers}, deep_copy=False),
+        openapi_config=None,  # the framework would serve its own pages of it
+        logging_config=None,
+    )
+
+
+def described() -> Litestar:
+    """The same routes with a description of them, which needs no house."""
+    return Litestar(
+        route_handlers=[*HANDLERS, ws],
+        request_class=Request,
         openapi_config=OpenAPIConfig(
             title="Teahouse",
             version=__version__,
             operation_id_creator=_operation_id,
             use_handler_docstrings=True,
         ),
-        logging_config=None,
     )
 
 

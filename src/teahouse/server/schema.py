@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -60,15 +61,13 @@ def components(kinds: Sequence[Any], *, sent: bool) -> JsonObject:
     return dict(sorted(found.items()))
 
 
+@cache
 def openapi_schema() -> JsonObject:
-    from teahouse.server.app import litestar
-
-    return openapi_of(litestar(None))
-
-
-def openapi_of(app: Litestar) -> JsonObject:
     """Litestar's description, with the values as the codec itself describes them: the same names
     and shapes as in the frames."""
+    from teahouse.server.app import described
+
+    app = described()
     encoded = msgspec.json.encode(app.openapi_schema.to_schema())
     document = cast("JsonObject", msgspec.json.decode(encoded))
     sent, read = _values_of(app)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from litestar import Response, delete, get, patch, post
-from litestar.params import Parameter
+from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from teahouse.chat import export
 from teahouse.chat.ports import Conversation, ConversationChanges, Page
@@ -15,12 +15,15 @@ from teahouse.server.body import Request
 from teahouse.server.disposition import attachment
 from teahouse.server.forms import ConversationEdit, NewConversation, NewMessage
 
-Limit = Annotated[int, Parameter(ge=1, le=200)]
+Limit = Annotated[int, QueryParameter(ge=1, le=200)]
 
 
 @get("/api/conversations")
 async def list_conversations(
-    request: Request, before: str | None = None, limit: Limit = 50, archived: bool = False
+    request: Request,
+    before: FromQuery[str | None] = None,
+    limit: Limit = 50,
+    archived: FromQuery[bool] = False,
 ) -> Page[Conversation]:
     """Newest activity first; `next` is the `before` of the following page."""
     return await request.house.chat.conversations(
@@ -29,33 +32,33 @@ async def list_conversations(
 
 
 @post("/api/conversations")
-async def open_conversation(request: Request, data: NewConversation) -> Conversation:
+async def open_conversation(request: Request, data: JSONBody[NewConversation]) -> Conversation:
     return await request.house.chat.open(request.person, agent=data.agent, title=data.title)
 
 
 @get("/api/conversations/{conversation:str}")
-async def get_conversation(request: Request, conversation: str) -> Conversation:
+async def get_conversation(request: Request, conversation: FromPath[str]) -> Conversation:
     return await request.house.chat.conversation(request.person, conversation)
 
 
 @patch("/api/conversations/{conversation:str}")
 async def change_conversation(
-    request: Request, conversation: str, data: ConversationEdit
+    request: Request, conversation: FromPath[str], data: JSONBody[ConversationEdit]
 ) -> Conversation:
     changes = ConversationChanges(title=data.title, pinned=data.pinned, archived=data.archived)
     return await request.house.chat.change(request.person, conversation, changes)
 
 
 @delete("/api/conversations/{conversation:str}")
-async def delete_conversation(request: Request, conversation: str) -> None:
+async def delete_conversation(request: Request, conversation: FromPath[str]) -> None:
     await request.house.chat.delete(request.person, conversation)
 
 
 @get("/api/conversations/{conversation:str}/export")
 async def export_conversation(
     request: Request,
-    conversation: str,
-    form: Annotated[Literal["markdown", "json"], Parameter(query="format")] = "markdown",
+    conversation: FromPath[str],
+    form: Annotated[Literal["markdown", "json"], QueryParameter(name="format")] = "markdown",
 ) -> Response[Any]:
     house = request.house
     found = await house.chat.conversation(request.person, conversation)
@@ -74,7 +77,7 @@ async def export_conversation(
 
 
 @post("/api/messages", status_code=202)
-async def send_message(request: Request, data: NewMessage) -> Accepted:
+async def send_message(request: Request, data: JSONBody[NewMessage]) -> Accepted:
     received = await request.house.chat.receive(
         request.person,
         text=data.text,
@@ -91,9 +94,9 @@ async def send_message(request: Request, data: NewMessage) -> Accepted:
 @get("/api/messages")
 async def list_messages(
     request: Request,
-    conversation: str,
-    before: str | None = None,
-    after: str | None = None,
+    conversation: FromQuery[str],
+    before: FromQuery[str | None] = None,
+    after: FromQuery[str | None] = None,
     limit: Limit = 50,
 ) -> Page[Post]:
     """The newest posts older than `before`, or the oldest newer than `after`, oldest first."""

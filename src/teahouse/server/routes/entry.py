@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 
 from litestar import Response, get, post
+from litestar.params import JSONBody
 
 from teahouse.core.errors import NotAllowed
 from teahouse.core.i18n import LANGUAGES
@@ -43,7 +44,7 @@ async def status(request: Request) -> Status:
 
 
 @post("/api/setup", open=True, status_code=200, request_max_body_size=SMALL)
-async def set_up(request: Request, data: SetUp) -> Response[PersonView]:
+async def set_up(request: Request, data: JSONBody[SetUp]) -> Response[PersonView]:
     """Make the owner. Only from this machine, or with the token that the console printed."""
     house = request.house
     token = house.setup_token
@@ -59,7 +60,7 @@ async def set_up(request: Request, data: SetUp) -> Response[PersonView]:
 
 
 @post("/api/login", open=True, status_code=200, request_max_body_size=SMALL)
-async def login(request: Request, data: Login) -> Response[PersonView]:
+async def login(request: Request, data: JSONBody[Login]) -> Response[PersonView]:
     token, person = await request.house.accounts.login(data.password, data.name, request.peer)
     return Response(PersonView.of(person), cookies=[session_cookie(token)])
 
@@ -77,7 +78,7 @@ async def me(request: Request) -> PersonView:
 
 
 @post("/api/me/password", status_code=200)
-async def change_password(request: Request, data: NewPassword) -> Response[PersonView]:
+async def change_password(request: Request, data: JSONBody[NewPassword]) -> Response[PersonView]:
     """Ends every session of the person; the one that asked gets a new one."""
     accounts = request.house.accounts
     person = await accounts.change_password(request.person, data.old, data.new)

@@ -7,6 +7,7 @@ from typing import Any
 
 from litestar import get, post
 from litestar.datastructures import UploadFile
+from litestar.params import FromPath, FromQuery
 from litestar.response import Stream
 
 from teahouse.core.errors import Invalid
@@ -23,7 +24,7 @@ CSP = "default-src 'none'; sandbox"
 
 
 @post("/api/files", request_max_body_size=MAX_FILE + MULTIPART_EXTRA)
-async def upload_file(request: Request, name: str = "") -> FileView:
+async def upload_file(request: Request, name: FromQuery[str] = "") -> FileView:
     """A multipart form with the field `file`, or the bare bytes with `?name=`."""
     files = request.house.files
     if request.content_type[0] != "multipart/form-data":
@@ -38,7 +39,7 @@ async def upload_file(request: Request, name: str = "") -> FileView:
 
 
 @get("/api/files/{file:str}")
-async def get_file(request: Request, file: str) -> Stream:
+async def get_file(request: Request, file: FromPath[str]) -> Stream:
     files = request.house.files
     record = await files.get(request.person.id, file)
     shown = record.media_type in IMAGES

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from litestar import HttpMethod, Response, get, route
+from litestar.params import FromPath
 from litestar.response import File
 from msgspec import Struct
 
@@ -49,7 +50,7 @@ ANY = [HttpMethod.GET, HttpMethod.POST, HttpMethod.PUT, HttpMethod.PATCH, HttpMe
 
 
 @get(["/", "/{path:path}"], open=True, include_in_schema=False)
-async def page(request: Request, path: str = "/") -> Response[bytes] | File:
+async def page(request: Request, path: FromPath[str] = "/") -> Response[bytes] | File:
     built = assets(ROOT)
     asset = built.get(path.lstrip("/"))
     if asset is None:
@@ -72,7 +73,7 @@ async def page(request: Request, path: str = "/") -> Response[bytes] | File:
 
 
 @route("/api/{path:path}", http_method=ANY, open=True, include_in_schema=False, status_code=200)
-async def nothing(path: str) -> None:
+async def nothing(path: FromPath[str]) -> None:
     raise NotFound("no_such_page")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from litestar import delete, get, patch, post
+from litestar.params import FromPath, JSONBody
 from msgspec import UNSET
 
 from teahouse.chat.ports import Page
@@ -19,7 +20,7 @@ async def list_people(request: Request) -> Page[PersonView]:
 
 
 @post("/api/people", managers=True)
-async def add_person(request: Request, data: NewPerson) -> PersonView:
+async def add_person(request: Request, data: JSONBody[NewPerson]) -> PersonView:
     person = await request.house.accounts.add_person(
         request.person, data.name, data.role, data.password
     )
@@ -27,7 +28,9 @@ async def add_person(request: Request, data: NewPerson) -> PersonView:
 
 
 @patch("/api/people/{person:str}", managers=True)
-async def change_person(request: Request, person: str, data: PersonChanges) -> PersonView:
+async def change_person(
+    request: Request, person: FromPath[str], data: JSONBody[PersonChanges]
+) -> PersonView:
     """A new role or a new password; both end the person's sessions."""
     accounts = request.house.accounts
     changed = None
@@ -41,7 +44,7 @@ async def change_person(request: Request, person: str, data: PersonChanges) -> P
 
 
 @delete("/api/people/{person:str}", managers=True)
-async def remove_person(request: Request, person: str) -> None:
+async def remove_person(request: Request, person: FromPath[str]) -> None:
     await request.house.accounts.remove_person(request.person, person)
 
 
@@ -52,13 +55,13 @@ async def list_keys(request: Request) -> Page[KeyView]:
 
 
 @post("/api/keys")
-async def create_key(request: Request, data: NewKey) -> NewKeyView:
+async def create_key(request: Request, data: JSONBody[NewKey]) -> NewKeyView:
     row, key = await request.house.accounts.create_key(request.person, data.name)
     return NewKeyView(id=row.id, name=row.name, key=key)
 
 
 @delete("/api/keys/{key:str}")
-async def remove_key(request: Request, key: str) -> None:
+async def remove_key(request: Request, key: FromPath[str]) -> None:
     await request.house.accounts.remove_key(request.person, key)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from litestar import get, post
+from litestar.params import FromPath, FromQuery
 from litestar.response import Stream
 
 from teahouse.agent.participant import ReplyStep, ResultStep
@@ -14,24 +15,26 @@ from teahouse.server.body import Request
 
 
 @get("/api/runs/{run:str}")
-async def get_run(request: Request, run: str) -> Run:
+async def get_run(request: Request, run: FromPath[str]) -> Run:
     return await request.house.chat.run(request.person, run)
 
 
 @get("/api/runs/{run:str}/steps")
-async def list_steps(request: Request, run: str) -> Page[ReplyStep | ResultStep]:
+async def list_steps(request: Request, run: FromPath[str]) -> Page[ReplyStep | ResultStep]:
     """Each model reply and tool result as it was recorded."""
     return whole(await request.house.chat.steps(request.person, run))
 
 
 @post("/api/runs/{run:str}/stop", status_code=200)
-async def stop_run(request: Request, run: str) -> Run:
+async def stop_run(request: Request, run: FromPath[str]) -> Run:
     """End a run and keep what it has said. One that has ended stays as it is."""
     return await request.house.chat.stop(request.person, run)
 
 
 @get("/api/runs/{run:str}/events", media_type="text/event-stream")
-async def follow_run(request: Request, run: str, after: int | None = None) -> Stream:
+async def follow_run(
+    request: Request, run: FromPath[str], after: FromQuery[int | None] = None
+) -> Stream:
     """The run's envelopes as server-sent events, until its `stream_end`.
 
     A run that has ended is told again. Close the stream at `stream_end`, else a browser's

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from litestar import get, patch, post
+from litestar.params import JSONBody
 
 from teahouse.chat.ports import Page
 from teahouse.server.answers import whole
@@ -20,7 +21,7 @@ async def get_settings(request: Request) -> dict[str, Any]:
 
 
 @patch("/api/settings", managers=True)
-async def change_settings(request: Request, data: dict[str, Any]) -> dict[str, Any]:
+async def change_settings(request: Request, data: JSONBody[dict[str, Any]]) -> dict[str, Any]:
     return await request.house.settings.patch(data)
 
 
@@ -30,7 +31,7 @@ async def list_models(request: Request) -> Page[ModelEntry]:
 
 
 @post("/api/models/test", managers=True, status_code=200)
-async def test_model(request: Request, data: ModelQuestion) -> Trial:
+async def test_model(request: Request, data: JSONBody[ModelQuestion]) -> Trial:
     """Ask a model a short question; `provider` tries one that is not kept yet."""
     return await request.house.models.test(data.model, data.provider)
 
@@ -41,7 +42,7 @@ async def local_model(request: Request) -> LocalStatus:
 
 
 @post("/api/models/pull", managers=True, status_code=202)
-async def pull_model(request: Request, data: Pull | None = None) -> LocalStatus:
+async def pull_model(request: Request, data: JSONBody[Pull | None] = None) -> LocalStatus:
     """Begin to fetch the model file; `GET /api/models/local` tells how far it is."""
     await request.house.models.pull(data.name if data else "")
     return await request.house.models.status()
