@@ -51,7 +51,7 @@ dist: $(STAMPS)/dev $(PAGE) ## Build a wheel that holds the page, into dist/
 	@ls dist/*.whl
 
 docs: reference ## Build the documentation into site/
-	@$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 reference: $(STAMPS)/dev ## Write docs/reference anew from the code
 	@$(PY) scripts/reference.py

@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from teahouse.config import keys
+from teahouse.config.load import variable
+from teahouse.config.tree import ENVIRONMENT_ONLY
 from teahouse.core import i18n
 from teahouse.server.schema import events_schema, openapi_schema
 
@@ -16,6 +19,11 @@ FOLDER = ROOT / "docs" / "reference"
 NOTE = "<!-- Written by `make reference` from the code. Change the code, not this page. -->\n\n"
 Schema = dict[str, Any]
 
+SETTINGS = (
+    "In `config.toml` below the home, in the page, or as environment variables, which win. Names "
+    "in capitals are yours to choose. Those in brackets are taken from the environment alone. "
+    "[The guide](../settings.md) has examples."
+)
 API = (
     "Everything is JSON. Log in with a cookie or send `Authorization: Bearer KEY`; only "
     "`/healthz`, `/api/status`, `/api/setup` and `/api/login` are open. A running server "
@@ -119,7 +127,36 @@ def errors() -> str:
     return "\n".join([*lines, ""])
 
 
-PAGES: dict[str, Callable[[], str]] = {"api.md": api, "events.md": events, "errors.md": errors}
+def settings() -> str:
+    """Every setting with what it takes, its default and the variable that fixes it."""
+    texts = i18n.texts("en-US")
+    lines = [
+        "# Settings",
+        "",
+        SETTINGS,
+        "",
+        "| setting | takes | default | variable | what it is for |",
+        "|---|---|---|---|---|",
+    ]
+    for key, kind, default in keys.reference():
+        name = keys.dotted(key)
+        shown = "" if default in (None, (), {}) else f"`{json.dumps(default)}`"
+        help_text = texts.get(f"cli.setting.{name}", "")
+        taken = f"`{cell(keys.takes(kind))}`"
+        where = "" if key in ENVIRONMENT_ONLY else f"`{name}`"
+        lines.append(
+            f"| {where or f'(`{name}`)'} | {taken} | {shown} | `{variable(key)}` "
+            f"| {cell(help_text)} |"
+        )
+    return "\n".join([*lines, ""])
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "settings.md": settings,
+    "api.md": api,
+    "events.md": events,
+    "errors.md": errors,
+}
 
 
 def tables(schemas: Schema, named: Iterable[str]) -> list[str]:

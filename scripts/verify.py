@@ -47,7 +47,7 @@ STEPS = (
     Step("page-check", "npm --prefix web run --silent check", after=("node",), quick=True),
     Step("page-test", "npm --prefix web run --silent test", after=("node",)),
     Step("page", "make -s web", after=("node",)),
-    Step("docs", "mkdocs build --strict --quiet"),
+    Step("docs", "mkdocs build --strict"),
     Step("powerloss", "python -m teahouse.testing.powerloss --states 1500"),
     Step("crash", "python -m teahouse.testing.crash --rounds 20"),
     Step(
@@ -74,7 +74,12 @@ def run(step: Step) -> Outcome:
     """Run one step in its own process group, so that nothing of it is left behind."""
     started = time.monotonic()
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
-    environment = os.environ | {"PATH": path, "NO_COLOR": "1", "TERM": "dumb"}
+    environment = os.environ | {
+        "PATH": path,
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+        "NO_MKDOCS_2_WARNING": "1",
+    }
     with (LOGS / f"{step.name}.log").open("wb") as log:
         process = subprocess.Popen(
             step.command.split(),
