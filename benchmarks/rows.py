@@ -1,0 +1,46 @@
+"""What a measurement comes to: a figure, the target beside it, and whether it is met."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """`value` must not exceed `limit` (or, with `at_least`, not fall below it)."""
+
+    measure: str
+    value: float
+    unit: str
+    limit: float
+    at_least: bool = False
+    detail: str = ""
+
+    @property
+    def met(self) -> bool:
+        return self.value >= self.limit if self.at_least else self.value <= self.limit
+
+    @property
+    def target(self) -> str:
+        return f"{'≥' if self.at_least else '≤'} {self.limit:g} {self.unit}".strip()
+
+
+def quantile(values: Sequence[float], part: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * part))]
+
+
+def median(values: Sequence[float]) -> float:
+    return statistics.median(values)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows as a Markdown table."""
+    lines = ["| measure | here | target | met | how |", "|---|---:|---:|---|---|"]
+    for row in rows:
+        met = "yes" if row.met else "**no**"
+        here = f"{row.value:,.3g} {row.unit}".strip()
+        lines.append(f"| {row.measure} | {here} | {row.target} | {met} | {row.detail} |")
+    return "\n".join(lines)
