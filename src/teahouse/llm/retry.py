@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from teahouse.core import ids
 from teahouse.core.errors import ProviderError
+from teahouse.llm.errors import EndpointError
 
 
 class Retry(Struct, frozen=True, kw_only=True):
@@ -27,7 +28,7 @@ class Retry(Struct, frozen=True, kw_only=True):
         """The pause after the `failures`th failure, or None when it is final."""
         if not error.retryable or failures >= self.tries:
             return None
-        asked: float | None = getattr(error, "retry_after_s", None)
+        asked = error.retry_after_s if isinstance(error, EndpointError) else None
         if asked is not None:
             return asked if asked <= self.longest_wait_s else None
         highest = min(self.longest_delay_s, self.first_delay_s * 2 ** (failures - 1))

@@ -1,0 +1,68 @@
+"""Builds the parts of a streamed reply and their events, whatever the dialect they come in."""
+
+from __future__ import annotations
+
+from teahouse.core.events import DeltaKind, PartDelta, PartDone, StreamEvent
+from teahouse.core.messages import JsonObject, Part, Text, Thinking
+from teahouse.llm.think import Kind
+
+
+class PartsBuilder:
+    """Text and thoughts form one part as long as they go on; calls in between don't part them.
+
+    `events` is what is new; whoever streams takes it after each read.
+    """
+
+    def __init__(self) -> None:
+        self.events: list[StreamEvent] = []
+        self.parts: dict[int, Part] = {}
+        self._next = 0
+        self._open: tuple[int, Kind] | None = None
+        self._pieces: list[str] = []
+
+    def say(self, kind: Kind, text: str) -> None:
+        if not text:
+            return
+        if self._open is None or self._open[1] != kind:
+            self.close()
+            self._open = (self.reserve(), kind)
+        self._pieces.append(text)
+        self.delta(self._open[0], kind, text)
+
+    def delta(self, index: int, kind: DeltaKind, text: str) -> None:
+        """Add to the event before when both came with the same read: readers do less."""
+        last = self.events[-1] if self.events else None
+        if isinstance(last, PartDelta) and last.index == index:
+            self.events[-1] = PartDelta(index=index, kind=kind, delta=last.delta + text)
+        elif text:
+            self.events.append(PartDelta(index=index, kind=kind, delta=text))
+
+    def reserve(self) -> int:
+        """The index of a part that begins now."""
+        self._next += 1
+        return self._next - 1
+
+    def close(self) -> None:
+        """The text or thought that was going on has ended."""
+        if self._open is None:
+            return
+        index, kind = self._open
+        text = "".join(self._pieces)
+        self.add(index, Text(text=text) if kind == "text" else Thinking(text=text))
+        self._open, self._pieces = None, []
+
+    def add(self, index: int, part: Part) -> None:
+        self.parts[index] = part
+        self.events.append(PartDone(index=index, part=part))
+
+    def mark_thoughts(self, opaque: JsonObject) -> None:
+        """Attach what the vendor wants back: to the first thought, or to an empty one."""
+        for index, part in self.parts.items():
+            if isinstance(part, Thinking):
+                self.add(index, Thinking(text=part.text, opaque=opaque))
+                return
+        self.add(self.reserve(), Thinking(text="", opaque=opaque))
+
+    def take(self) -> list[StreamEvent]:
+        events, self.events = self.events, []
+        return events

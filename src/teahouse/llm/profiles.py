@@ -1,0 +1,63 @@
+"""Quirks of endpoints and models, as data: what a dialect leaves open, or a vendor does alone."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+
+class Profile(Struct, frozen=True, kw_only=True):
+    """How to speak to one model. The defaults suit an endpoint of which nothing is known."""
+
+    tools: Literal["native", "schema"] = "native"
+    """`schema`: the model emits no tool calls of its own, so they are asked for as JSON."""
+    max_tokens: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    temperature: bool = True
+    """Whether the parameter is accepted."""
+    include_usage: bool = True
+    """Whether to ask for token counts; some refuse the question and report them unasked."""
+    system_role: Literal["system", "developer"] = "system"
+    empty_content: Literal["null", "string"] = "null"
+    """What stands for the text of a message that only calls tools."""
+    reasoning_back: Literal["never", "tools", "always"] = "tools"
+    """On which of its own messages a model wants its thoughts back; `tools`: those with calls."""
+    reasoning_field: str | None = None
+    """The name to give them back under; None: the one under which they came."""
+    think_tags: bool = False
+    """Whether thoughts stand in the text, between `<think>` and `</think>` at its start."""
+    think_open: bool = False
+    """Whether the text begins inside of them, because the template wrote `<think>` itself."""
+    vision: bool = True
+    """Whether pictures may be sent; else the model reads their names."""
+    json_schema: bool = True
+    """Whether `response_format` takes a schema; else only `json_object` is asked for."""
+
+
+DEFAULT = Profile()
+
+_MODELS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = (
+    (
+        re.compile(r"^(openai/)?(gpt-5|o[134])(?!.*chat)"),
+        {"temperature": False, "max_tokens": "max_completion_tokens"},
+    ),
+    (re.compile(r"(^|/)(deepseek-reasoner|deepseek-r1)"), {"temperature": False}),
+)
+
+
+def profile_for(base: Profile, model: str, quirks: dict[str, Any]) -> Profile:
+    """`base` is the vendor's; what is known of `model` and the owner's `quirks` go on top."""
+    known: dict[str, Any] = {}
+    for pattern, changes in _MODELS:
+        if pattern.search(model.lower()):
+            known |= changes
+    return with_quirks(base, known | quirks)
+
+
+def with_quirks(base: Profile, quirks: dict[str, Any]) -> Profile:
+    """Raises `msgspec.ValidationError` for a wrong value; names that are no quirks are ignored."""
+    if not quirks:
+        return base
+    return msgspec.convert(msgspec.structs.asdict(base) | quirks, Profile)

@@ -1,0 +1,78 @@
+"""From what the owner says of an endpoint to a provider that speaks to it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from typing import Final, Protocol
+from urllib.parse import urlsplit
+
+import msgspec
+
+from teahouse.core.errors import SettingsError
+from teahouse.llm.media import BlobReader
+from teahouse.llm.profiles import Profile, profile_for, with_quirks
+from teahouse.llm.provider import Provider
+from teahouse.llm.settings import ProviderSettings, Timeouts
+from teahouse.llm.transport import Transport
+from teahouse.llm.vendors import VENDORS
+from teahouse.llm.wire.openai_chat import OpenAIChat
+
+
+class Wire(Protocol):
+    """Makes a provider that speaks one dialect."""
+
+    def __call__(
+        self,
+        name: str,
+        /,
+        *,
+        base_url: str,
+        key: str | None,
+        headers: Mapping[str, str],
+        profile: Callable[[str], Profile],
+        timeouts: Timeouts,
+        transport: Transport,
+        files: BlobReader | None,
+    ) -> Provider: ...
+
+
+WIRES: Final[Mapping[str, Wire]] = {"openai_chat": OpenAIChat}
+
+
+def build_provider(
+    name: str,
+    settings: ProviderSettings,
+    key: str | None,
+    transport: Transport,
+    *,
+    files: BlobReader | None = None,
+) -> Provider:
+    """`key` is the opened secret; `files` gives pictures their bytes. Raises `SettingsError`."""
+    vendor = VENDORS.get(settings.vendor)
+    if vendor is None:
+        near = difflib.get_close_matches(settings.vendor, VENDORS, n=1)
+        known = near[0] if near else ", ".join(VENDORS)
+        raise SettingsError("provider_vendor", provider=name, vendor=settings.vendor, known=known)
+    base_url = settings.base_url or vendor.base_url or ""
+    if urlsplit(base_url).scheme not in {"http", "https"} or not urlsplit(base_url).netloc:
+        raise SettingsError("provider_base_url", provider=name, value=base_url)
+    try:
+        base = with_quirks(vendor.profile, settings.quirks)
+    except msgspec.ValidationError as error:
+        raise SettingsError("provider_quirks", provider=name, detail=error) from error
+    provider = WIRES[settings.wire](
+        name,
+        base_url=base_url,
+        key=key or settings.api_key,
+        headers=settings.headers,
+        profile=lambda model: profile_for(base, model, settings.quirks),
+        timeouts=settings.timeouts,
+        transport=transport,
+        files=files,
+    )
+    if base.tools == "native":
+        return provider
+    from teahouse.llm.schema_tools import SchemaTools
+
+    return SchemaTools(provider)

@@ -1,0 +1,97 @@
+"""Vendors as rows: where they are and how they differ. A new one is a line here, no code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from teahouse.llm.profiles import DEFAULT, Profile
+
+
+class Vendor(Struct, frozen=True, kw_only=True):
+    """`base_url` is None where the owner must say it. `key`: whether one is needed."""
+
+    name: str
+    base_url: str | None
+    profile: Profile = DEFAULT
+    key: bool = True
+
+
+_OWN_SERVER = Profile(think_tags=True, empty_content="string")  # a server one runs oneself
+
+VENDORS: Final[Mapping[str, Vendor]] = {
+    "openai": Vendor(
+        name="OpenAI",
+        base_url="https://api.openai.com/v1",
+        profile=Profile(max_tokens="max_completion_tokens", reasoning_back="never"),
+    ),
+    "deepseek": Vendor(
+        name="DeepSeek",
+        base_url="https://api.deepseek.com/v1",
+        profile=Profile(empty_content="string", json_schema=False, vision=False),
+    ),
+    "moonshot": Vendor(
+        name="Moonshot",
+        base_url="https://api.moonshot.cn/v1",
+        profile=Profile(empty_content="string"),
+    ),
+    "dashscope": Vendor(
+        name="DashScope",
+        base_url="https://dashscope.aliyuncs.com/compatible-mode/v1",
+        profile=Profile(empty_content="string"),
+    ),
+    "zhipu": Vendor(
+        name="Zhipu",
+        base_url="https://open.bigmodel.cn/api/paas/v4",
+        profile=Profile(json_schema=False),
+    ),
+    "siliconflow": Vendor(
+        name="SiliconFlow",
+        base_url="https://api.siliconflow.cn/v1",
+        profile=Profile(empty_content="string"),
+    ),
+    "volcengine": Vendor(
+        name="Volcengine Ark", base_url="https://ark.cn-beijing.volces.com/api/v3"
+    ),
+    "groq": Vendor(
+        name="Groq",
+        base_url="https://api.groq.com/openai/v1",
+        profile=Profile(reasoning_field="reasoning"),
+    ),
+    "mistral": Vendor(
+        name="Mistral",
+        base_url="https://api.mistral.ai/v1",
+        profile=Profile(include_usage=False, reasoning_back="never", empty_content="string"),
+    ),
+    "openrouter": Vendor(name="OpenRouter", base_url="https://openrouter.ai/api/v1"),
+    "xai": Vendor(
+        name="xAI", base_url="https://api.x.ai/v1", profile=Profile(reasoning_back="never")
+    ),
+    "together": Vendor(name="Together", base_url="https://api.together.xyz/v1"),
+    "google": Vendor(
+        name="Google",
+        base_url="https://generativelanguage.googleapis.com/v1beta/openai",
+        profile=Profile(reasoning_back="never"),
+    ),
+    "ollama": Vendor(
+        name="Ollama", base_url="http://127.0.0.1:11434/v1", profile=_OWN_SERVER, key=False
+    ),
+    "lmstudio": Vendor(
+        name="LM Studio", base_url="http://127.0.0.1:1234/v1", profile=_OWN_SERVER, key=False
+    ),
+    "vllm": Vendor(
+        name="vLLM", base_url="http://127.0.0.1:8000/v1", profile=_OWN_SERVER, key=False
+    ),
+    "llamacpp": Vendor(
+        name="llama.cpp", base_url="http://127.0.0.1:8080/v1", profile=_OWN_SERVER, key=False
+    ),
+    "local": Vendor(
+        name="Local model",
+        base_url=None,
+        profile=Profile(tools="schema", think_tags=True, empty_content="string", vision=False),
+        key=False,
+    ),
+    "custom": Vendor(name="Custom", base_url=None, key=False),
+}

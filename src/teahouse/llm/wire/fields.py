@@ -1,0 +1,26 @@
+"""Reads what may be missing, null or of another shape: vendors' JSON is no contract."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from teahouse.core.messages import JsonObject
+
+
+def as_object(value: object) -> JsonObject:
+    return cast("JsonObject", value) if isinstance(value, dict) else {}
+
+
+def as_objects(value: object) -> list[JsonObject]:
+    """The objects of a list; whatever else it holds is passed over."""
+    items = cast("list[Any]", value) if isinstance(value, list) else []
+    return [cast("JsonObject", item) for item in items if isinstance(item, dict)]
+
+
+def as_count(fields: JsonObject, *names: str) -> int:
+    """The first positive number under one of `names`."""
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, int | float) and value > 0:
+            return int(value)
+    return 0
