@@ -19,6 +19,7 @@ from teahouse.core.clock import SystemClock
 from teahouse.core.events import Usage
 from teahouse.core.ids import new_id
 from teahouse.core.messages import Person, Post, Text
+from teahouse.store.engine import WRITER_PRAGMAS
 from teahouse.store.home import open_store
 
 SENDERS, ROUNDS, SECONDS, CONVERSATIONS = 64, 3, 4.0, 50
@@ -129,7 +130,7 @@ def message(place: Conversation, person: str, number: int) -> tuple[Post, Run]:
 
 async def bare_posts(ours: Path, path: Path) -> float:
     """Write what our store wrote (posts, runs, the conversation's head) with sqlite3 alone: the
-    same tables and indices, the same number of senders, one thread, one commit for all waiting."""
+    same tables and pragmas, the same number of senders, one thread, one commit for all waiting."""
     with contextlib.closing(sqlite3.connect(ours, timeout=5)) as source:
         ddl = [sql for (sql,) in source.execute("SELECT sql FROM sqlite_master WHERE sql NOTNULL")]
         rows = {t: source.execute(f"SELECT * FROM {t} ORDER BY rowid").fetchall() for t in TABLES}
@@ -165,8 +166,8 @@ def insert(table: str, columns: int) -> str:
 
 def write(path: Path, waiting: Any, rows: dict[str, list[Any]], heads: list[Any]) -> None:
     connection = sqlite3.connect(path, timeout=5, isolation_level=None, cached_statements=64)
-    for pragma in ("synchronous=FULL", "cache_size=-32000", "wal_autocheckpoint=1000"):
-        connection.execute(f"PRAGMA {pragma}")
+    for pragma in WRITER_PRAGMAS:
+        connection.execute(pragma)
     texts = {table: insert(table, len(rows[table][0])) for table in TABLES}
     while True:
         batch = [waiting.get()]

@@ -1,4 +1,4 @@
-"""Starting: `--help` against bare Python, the server against a bare one, and what it weighs idle."""
+"""Starting: `--help` against bare Python, the server against a bare one, and its idle weight."""
 
 from __future__ import annotations
 
