@@ -1,0 +1,236 @@
+"""Settings while the house is open: shown with secrets masked, changed, undone, and told about."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+import msgspec
+
+from teahouse.chat.ports import Secrets
+from teahouse.config.file import SettingsFile
+from teahouse.config.home import LANGUAGE, system_language
+from teahouse.config.keys import (
+    NOT_SETTINGS,
+    Key,
+    convert,
+    dotted,
+    is_leaf,
+    is_secret,
+    kind_of,
+    named,
+    parse,
+    takes_text,
+    wrong,
+)
+from teahouse.config.load import Reading, kind_or_error, read
+from teahouse.config.tree import ENVIRONMENT_ONLY, Config, Provider, SecretRef
+from teahouse.core import i18n
+from teahouse.core.errors import SettingsError
+from teahouse.core.messages import JsonObject
+
+MASK = "••••"
+SHOWN = 4  # of a secret's end, when it is long enough that this tells little
+SOURCE = "settings"
+
+Listener: TypeAlias = Callable[[Config], Awaitable[None]]
+
+
+class LiveSettings:
+    """One per open home; made by `open`. `config` is always the one in force, secrets filled in."""
+
+    def __init__(
+        self, reading: Reading, environ: Mapping[str, str], secrets: Secrets, values: dict[str, str]
+    ) -> None:
+        self._reading, self._environ, self._secrets = reading, environ, secrets
+        self._values = values  # of sealed secrets, by their names
+        self._listeners: list[Listener] = []
+        self._changing = asyncio.Lock()
+
+    @classmethod
+    async def open(cls, home: Path, environ: Mapping[str, str], secrets: Secrets) -> LiveSettings:
+        reading = await asyncio.to_thread(_read, home, environ)
+        return cls(reading, environ, secrets, await _values(reading.config, secrets))
+
+    @property
+    def config(self) -> Config:
+        providers = {name: self._filled(one) for name, one in self._written.providers.items()}
+        return msgspec.structs.replace(self._written, providers=providers)
+
+    @property
+    def language(self) -> i18n.Language:
+        environment = self._environ.get(LANGUAGE)
+        return i18n.resolve(environment, self._written.language, system_language(self._environ))
+
+    def on_change(self, listener: Listener) -> None:
+        """Have `listener` told of each change, with the settings then in force."""
+        self._listeners.append(listener)
+
+    def public(self) -> JsonObject:
+        """Those in force, secrets as `••••1234`; `locked` lists what the environment fixes."""
+        tree = msgspec.structs.asdict(self._written)
+        hidden = NOT_SETTINGS.union(name for name, *_ in ENVIRONMENT_ONLY)
+        shown = {n: self._shown((n,), value) for n, value in tree.items() if n not in hidden}
+        locked = sorted(dotted(key) for key in self._reading.locked if key[0] not in hidden)
+        return {**shown, "locked": locked}
+
+    async def patch(self, changes: JsonObject, /) -> JsonObject:
+        """Take dotted or nested `changes`; None takes a setting back to its default.
+
+        Text is read as on the command line where another type is meant. The file is read anew
+        first, so that what a person wrote there meanwhile stays. Raises `SettingsError` for an
+        unknown key, a wrong value or a locked key: then nothing has changed.
+        """
+        async with self._changing:
+            leaves = dict(self._leaves((), changes))
+            fresh = await self._fresh()
+            named_before = fresh.file.secrets()
+            sealed = await self._seal(leaves)
+            try:
+                await asyncio.to_thread(_write, fresh, leaves)
+            except BaseException:
+                await self._unseal(sealed)
+                raise
+            await self._take(await self._fresh(), named_before)
+        return self.public()
+
+    async def undo(self) -> JsonObject:
+        """Go back to the file before the last change. Sealed values keep their newest content."""
+        async with self._changing:
+            file = SettingsFile(self._written.home)
+            await asyncio.to_thread(file.undo)
+            try:
+                fresh = await self._fresh()
+            except SettingsError:
+                await asyncio.to_thread(file.undo)
+                raise
+            await self._take(fresh, file.secrets())
+        return self.public()
+
+    async def _fresh(self) -> Reading:
+        return await asyncio.to_thread(_read, self._written.home, self._environ)
+
+    @property
+    def _written(self) -> Config:
+        return self._reading.config
+
+    def _filled(self, provider: Provider) -> Provider:
+        headers = {name: self._plain(value) for name, value in provider.headers.items()}
+        return msgspec.structs.replace(
+            provider,
+            api_key=self._plain(provider.api_key),
+            headers={name: value for name, value in headers.items() if value is not None},
+        )
+
+    def _plain(self, value: str | SecretRef | None) -> str | None:
+        return self._values.get(value.secret) if isinstance(value, SecretRef) else value
+
+    def _shown(self, key: Key, value: Any) -> Any:
+        if isinstance(value, SecretRef | str) and is_secret(key):
+            return mask(self._plain(value) or "")
+        if isinstance(value, msgspec.Struct):
+            value = msgspec.structs.asdict(value)
+        if isinstance(value, dict):
+            items = cast("dict[str, Any]", value).items()
+            return {name: self._shown((*key, name), below) for name, below in items}
+        return list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value
+
+    def _leaves(self, key: Key, changes: Any) -> list[tuple[Key, Any]]:
+        """The changes as leaves, each checked; what is as masked as it was shown is no change."""
+        found: list[tuple[Key, Any]] = []
+        for name, value in changes.items():
+            below = (*key, *_parts(key, name))
+            kind = kind_or_error(below, SOURCE, dotted)
+            self._allow(below, whole=value is None)
+            if value is None:
+                found.append((below, None))
+            elif not is_leaf(kind):
+                if not isinstance(value, dict):
+                    raise wrong(below, value, SOURCE)
+                found += self._leaves(below, value)
+            elif not (isinstance(value, str) and value.startswith(MASK) and is_secret(below)):
+                found.append((below, _checked(below, value)))
+        return found
+
+    def _allow(self, key: Key, *, whole: bool) -> None:
+        if key in ENVIRONMENT_ONLY:
+            raise SettingsError(
+                "setting_environment_only", key=dotted(key), variable="TEAHOUSE_OWNER_PASSWORD"
+            )
+        for fixed, variable in self._reading.locked.items():
+            if key[: len(fixed)] == fixed or (whole and fixed[: len(key)] == key):
+                raise SettingsError("setting_locked", key=dotted(key), variable=variable)
+
+    async def _seal(self, leaves: dict[Key, Any]) -> dict[str, str | None]:
+        """Put secrets among `leaves` into the store and their names in their place; return what
+        the store had before."""
+        before: dict[str, str | None] = {}
+        for key, value in leaves.items():
+            if isinstance(value, str) and is_secret(key):
+                name = _secret_name(key)
+                before[name] = await self._secrets.get(name)
+                await self._secrets.put(name, value)
+                leaves[key] = SecretRef(secret=name)
+        return before
+
+    async def _unseal(self, before: dict[str, str | None]) -> None:
+        for name, value in before.items():
+            if value is None:
+                await self._secrets.remove(name)
+            else:
+                await self._secrets.put(name, value)
+
+    async def _take(self, reading: Reading, sealed_before: frozenset[str]) -> None:
+        old = self.config
+        for name in sealed_before - reading.file.secrets():
+            await self._secrets.remove(name)
+        self._reading = reading
+        self._values = await _values(reading.config, self._secrets)
+        new = self.config
+        if new != old:
+            for listener in self._listeners:
+                await listener(new)
+
+
+def mask(secret: str) -> str:
+    return MASK + (secret[-SHOWN:] if len(secret) >= 3 * SHOWN else "")
+
+
+def _parts(key: Key, name: str) -> Key:
+    each = named(kind_of(key))
+    return (name,) if each is not None and is_leaf(each) else tuple(name.split("."))
+
+
+def _checked(key: Key, value: Any) -> Any:
+    if isinstance(value, str) and not takes_text(kind_of(key)):
+        return parse(key, value, SOURCE)
+    return convert(key, value, SOURCE)
+
+
+def _secret_name(key: Key) -> str:
+    """`provider/NAME`; for a header `provider/NAME/HEADER`."""
+    return "/".join(("provider", key[1], *key[3:]))
+
+
+def _read(home: Path, environ: Mapping[str, str]) -> Reading:
+    return read(SettingsFile(home), home, environ)
+
+
+def _write(reading: Reading, leaves: dict[Key, Any]) -> None:
+    plain = {key: msgspec.to_builtins(value) for key, value in leaves.items()}
+    text = reading.file.edited(plain)
+    if text != reading.file.text and plain:
+        reading.file.write(text)
+
+
+async def _values(config: Config, secrets: Secrets) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for provider in config.providers.values():
+        for value in (provider.api_key, *provider.headers.values()):
+            if isinstance(value, SecretRef):
+                sealed = await secrets.get(value.secret)
+                if sealed is not None:
+                    found[value.secret] = sealed
+    return found

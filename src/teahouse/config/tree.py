@@ -1,0 +1,84 @@
+"""The tree of settings: each is declared here once, with its type and its default.
+
+What a setting is for stands in `locales/*/cli.json` under `setting.KEY`; the page, `--help` and
+the reference are made from both.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta, Struct, field
+
+from teahouse.core.i18n import Language
+
+
+class SecretRef(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Stands in the file where a sealed value is meant; `secret` is its name in the store."""
+
+    secret: str
+
+
+Secret: TypeAlias = str | SecretRef
+
+
+class Server(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    host: str = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535)] = 8788
+    names: tuple[str, ...] = ()
+
+
+class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An endpoint with credentials. Without a key none is sent: local servers want none."""
+
+    wire: str = "openai_chat"
+    base_url: str | None = None
+    api_key: Secret | None = None
+    headers: dict[str, Secret] = field(default_factory=dict[str, Secret])
+    models: tuple[str, ...] = ()
+    vendor: str | None = None
+
+    def __repr__(self) -> str:  # settings end up in logs, keys must not
+        return f"Provider(wire={self.wire!r}, base_url={self.base_url!r})"
+
+
+class LocalModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    enabled: bool = True
+    name: str = "qwen2.5-coder-0.5b"
+    start: Literal["lazy", "eager"] = "lazy"
+    threads: Annotated[int, Meta(ge=0, le=1024)] = 0
+    context: Annotated[int, Meta(ge=512, le=1_048_576)] = 8192
+    folder: str = "~/.cache/teahouse/models"
+
+
+class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    steps: Annotated[int, Meta(ge=1, le=1000)] = 25
+    repeats: Annotated[int, Meta(ge=1, le=100)] = 3
+    wall_s: Annotated[float, Meta(gt=0, le=86_400)] = 600.0
+
+
+class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    json: bool = False
+
+
+class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All settings in force. `home` is no setting: it says where the others were found."""
+
+    home: Path
+    language: Language | None = None
+    default_model: str | None = None
+    owner_password: str | None = None
+    server: Server = Server()
+    providers: dict[str, Provider] = field(default_factory=dict[str, Provider])
+    local_model: LocalModel = LocalModel()
+    limits: Limits = Limits()
+    log: Log = Log()
+
+    def __repr__(self) -> str:
+        return f"Config(home={str(self.home)!r}, providers={list(self.providers)})"
+
+
+ENVIRONMENT_ONLY = frozenset({("owner_password",)})
+"""Never in a file: a password that lies there is a password lost."""
