@@ -45,6 +45,21 @@ async def test_a_new_house_has_three_agents_with_souls(
     assert all([(await directory.get(MO, agent.id)).soul for agent in agents])
 
 
+async def test_starters_learn_the_language_that_is_chosen_later_unless_somebody_changed_them(
+    directory: Directory,
+) -> None:
+    await directory.ensure_starters(OWNER, "en-US")
+    first, second, third = await directory.list(OWNER)
+    await directory.change(OWNER, second.id, AgentChanges(soul="mine"))
+
+    await directory.ensure_starters(OWNER, "zh-CN")
+
+    agents = await directory.list(OWNER)
+    assert [agent.id for agent in agents] == [first.id, second.id, third.id]
+    assert [agent.name for agent in agents] == ["掌柜", second.name, "工匠"]
+    assert "掌柜" in ((await directory.get(OWNER, first.id)).soul or "")
+
+
 async def test_the_folder_is_the_agent_whatever_editor_changes_it(
     directory: Directory, tmp_path: Path
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from msgspec import UNSET, Struct, UnsetType, structs
@@ -137,20 +137,22 @@ class Directory:
         await self._agents.remove(row.id)
         await asyncio.to_thread(self._workspaces.remove, row.workspace)
 
-    async def ensure_starters(self, person: Person, language: i18n.Language) -> None:
-        """Give a house without any agent its first three, in the owner's language."""
-        if await self._agents.all():
-            return
-        for key in STARTERS:
-            await self.create(
-                person,
-                AgentDraft(
-                    name=i18n.text(language, f"prompts.starter.{key}.name"),
-                    description=i18n.text(language, f"prompts.starter.{key}.description"),
-                    soul=i18n.text(language, f"prompts.starter.{key}.soul"),
-                    shared=True,
-                ),
-            )
+    async def ensure_starters(self, owner: Person, language: i18n.Language) -> None:
+        """Give a house its first three agents, in the language that the owner has chosen.
+
+        Those that nobody has touched learn another language when the choice comes after them.
+        """
+        rows = [row for row in await self._agents.all() if row.owner == owner.id]
+        for draft in _starters(language) if not rows else ():
+            await self.create(owner, draft)
+        former = {starter: place for known in i18n.LANGUAGES for place, starter in _numbered(known)}
+        for row in rows:
+            agent = await self.get(owner, row.id)
+            place = former.get(_draft_of(agent))
+            if place is not None:
+                new = _starters(language)[place]
+                changes = AgentChanges(name=new.name, description=new.description, soul=new.soul)
+                await self.change(owner, row.id, changes)
 
     async def _changeable(self, person: Person, agent: AgentId) -> AgentRecord:
         row = await self.record(person, agent)
@@ -158,6 +160,33 @@ class Directory:
         if row.owner != person.id and not manages:
             raise NotAllowed("agent_not_yours", name=row.name)
         return row
+
+
+def _starters(language: i18n.Language) -> list[AgentDraft]:
+    return [
+        AgentDraft(
+            name=i18n.text(language, f"prompts.starter.{key}.name"),
+            description=i18n.text(language, f"prompts.starter.{key}.description"),
+            soul=i18n.text(language, f"prompts.starter.{key}.soul"),
+            shared=True,
+        )
+        for key in STARTERS
+    ]
+
+
+def _numbered(language: i18n.Language) -> Iterable[tuple[int, AgentDraft]]:
+    return enumerate(_starters(language))
+
+
+def _draft_of(agent: Agent) -> AgentDraft:
+    return AgentDraft(
+        name=agent.name,
+        description=agent.description,
+        soul=agent.soul or "",
+        model=agent.model,
+        temperature=agent.temperature,
+        shared=agent.shared,
+    )
 
 
 def clean_name(name: str) -> str:

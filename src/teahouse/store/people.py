@@ -33,9 +33,7 @@ class SqlPeople(People):
 
     async def add(self, new: Person, password_hash: str | None, /) -> None:
         def work(connection: Connection) -> None:
-            taken = select(person.c.id).where(person.c.folded == folded(new.name))
-            if connection.execute(taken).first() is not None:
-                raise Conflict("name_taken", name=new.name)
+            _refuse_taken(connection, new.name, but=new.id)
             if new.role == "owner":
                 _refuse_second_owner(connection, new.id)
             values = {
@@ -72,6 +70,13 @@ class SqlPeople(People):
             if role == "owner":
                 _refuse_second_owner(connection, person)
             return _change(connection, person, role=role)
+
+        return await self._write(work)
+
+    async def rename(self, person: str, name: str, /) -> Person:
+        def work(connection: Connection) -> Person:
+            _refuse_taken(connection, name, but=person)
+            return _rename(connection, person, name)
 
         return await self._write(work)
 
@@ -204,6 +209,18 @@ def _change(connection: Connection, person_id: str, **values: str) -> Person:
     change = update(person).where(person.c.id == person_id)
     connection.execute(change.values(**values, epoch=person.c.epoch + 1))
     return _load(connection, person_id)
+
+
+def _rename(connection: Connection, person_id: str, name: str) -> Person:
+    change = update(person).where(person.c.id == person_id)
+    connection.execute(change.values(name=name, folded=folded(name)))
+    return _load(connection, person_id)
+
+
+def _refuse_taken(connection: Connection, name: str, *, but: str) -> None:
+    taken = select(person.c.id).where(person.c.folded == folded(name), person.c.id != but)
+    if connection.execute(taken).first() is not None:
+        raise Conflict("name_taken", name=name)
 
 
 def _refuse_second_owner(connection: Connection, person_id: str) -> None:
