@@ -53,8 +53,9 @@ dist: $(STAMPS)/dev $(PAGE) ## Build a wheel that holds the page, into dist/
 docs: reference ## Build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-reference: $(STAMPS)/dev ## Write docs/reference anew from the code
+reference: $(STAMPS)/dev ## Write docs/reference and the page's types anew from the code
 	@$(PY) scripts/reference.py
+	@$(PY) -m teahouse.server.schema web/src/api/generated
 
 crash: $(STAMPS)/dev ## Kill the server N=200 times while people talk, and look for what got lost
 	@$(PY) -m teahouse.testing.crash --rounds $(N)
