@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 Language: TypeAlias = Literal["en-US", "zh-CN", "zh-HK"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 DEFAULT: Language = "en-US"
+FOLDER = Path(__file__).parents[1] / "locales"  # importlib.resources is slow to load
 AREAS = ("errors", "cli", "page", "prompts")
 
 # zh-HK falls back to plain zh, whose texts are those of zh-CN, and then to English
@@ -48,7 +49,7 @@ def texts(language: Language) -> dict[str, str]:
     """All texts written in `language` itself, without fallback."""
     found: dict[str, str] = {}
     for area in AREAS:
-        path = files("teahouse.locales") / language / f"{area}.json"
+        path = FOLDER / language / f"{area}.json"
         if path.is_file():
             read = json.loads(path.read_text(encoding="utf-8"))
             found |= {f"{area}.{key}": value for key, value in read.items()}
