@@ -21,6 +21,7 @@ from teahouse.config.live import LiveSettings, mask
 from teahouse.config.load import load, variable
 from teahouse.core import i18n
 from teahouse.core.errors import SettingsError
+from teahouse.llm.settings import ProviderSettings
 
 EXAMPLE = {
     "TEAHOUSE_PROVIDERS__FAKE__WIRE": "openai_chat",
@@ -132,6 +133,16 @@ def test_a_variable_means_the_provider_of_the_file_in_any_case_of_letters(tmp_pa
             "v",
             lambda c: c.providers["x"].headers == {"X-Api-Key": "v"},
         ),
+        (
+            "PROVIDERS__X__QUIRKS__VISION",
+            "false",
+            lambda c: c.providers["x"].quirks == {"vision": False},
+        ),
+        (
+            "PROVIDERS__X__TIMEOUTS__IDLE_S",
+            "5",
+            lambda c: c.providers["x"].timeouts.idle_s == 5,
+        ),
         ("SERVER__PORT", "", lambda c: c.server.port == 8788),
     ],
 )
@@ -194,6 +205,17 @@ def test_the_environment_wins_over_the_file_and_the_file_over_the_defaults(
             assert (list(found) if isinstance(found, tuple) else found) == expected
         elif not key.startswith("providers"):
             assert value_at(config, key) == value_at(defaults, key)
+
+
+def test_what_the_file_may_say_of_a_provider_is_what_the_model_layer_takes() -> None:
+    ours, theirs = (
+        {one.name: (one.type, one.default) for one in msgspec.structs.fields(kind)}
+        for kind in (tree.Provider, ProviderSettings)
+    )
+
+    assert ours.keys() == theirs.keys()
+    for name in ours.keys() - {"api_key", "headers"}:
+        assert ours[name] == theirs[name]
 
 
 # What is refused ---------------------------------------------------------------------------------
@@ -276,6 +298,12 @@ def test_a_base_url_that_is_none_is_refused(tmp_path: Path, url: str) -> None:
     error = refused(tmp_path, {"TEAHOUSE_PROVIDERS__X__BASE_URL": url})
 
     assert error.code == "setting_not_url"
+
+
+def test_a_vendor_that_nobody_knows_is_refused_with_one_that_is_known(tmp_path: Path) -> None:
+    error = refused(tmp_path, {"TEAHOUSE_PROVIDERS__X__VENDOR": "deepsek"})
+
+    assert (error.code, error.values["known"]) == ("provider_vendor", "deepseek")
 
 
 def test_a_key_of_the_wrong_type_is_never_shown(tmp_path: Path) -> None:
@@ -441,10 +469,10 @@ async def test_a_key_given_by_patch_is_sealed_and_the_file_names_only_its_place(
     assert "sk-0123456789abcd" not in text
     assert "tok" not in text
     assert safe.values == {"provider/deep": "sk-0123456789abcd", "provider/deep/X-A.B": "tok"}
-    assert live.config.providers["deep"].api_key == "sk-0123456789abcd"
-    assert live.config.providers["deep"].headers == {"X-A.B": "tok", "User-Agent": "tea"}
+    assert live.providers["deep"].api_key == "sk-0123456789abcd"
+    assert live.providers["deep"].headers == {"X-A.B": "tok", "User-Agent": "tea"}
     again = await LiveSettings.open(tmp_path, {}, safe)
-    assert again.config == live.config
+    assert again.providers == live.providers
     assert again.public()["providers"]["deep"]["api_key"] == "••••abcd"
 
 
@@ -456,7 +484,7 @@ async def test_sending_back_what_was_shown_changes_nothing(tmp_path: Path) -> No
 
     await live.patch({"providers": live.public()["providers"]})
 
-    assert live.config.providers["deep"].api_key == "sk-0123456789abcd"
+    assert live.providers["deep"].api_key == "sk-0123456789abcd"
     assert 'api_key = {secret = "provider/deep"}' in before
     assert live.public()["providers"]["deep"]["api_key"] == "••••abcd"
 
@@ -472,7 +500,7 @@ async def test_removing_a_provider_forgets_its_key_once_undo_cannot_reach_it(
     await live.patch({"providers": {"deep": None}})
     assert live.config.providers == {}
     await live.undo()
-    assert live.config.providers["deep"].api_key == "sk-0123456789abcd"
+    assert live.providers["deep"].api_key == "sk-0123456789abcd"
 
     await live.patch({"providers.deep": None})
     await live.patch({"log.level": "debug"})
@@ -550,8 +578,8 @@ async def test_listeners_hear_of_changes_and_only_of_changes(tmp_path: Path) -> 
     live = await LiveSettings.open(tmp_path, {}, Safe())
     heard: list[str | None] = []
 
-    async def listen(config: tree.Config) -> None:
-        heard.append(config.default_model)
+    async def listen(now: LiveSettings) -> None:
+        heard.append(now.config.default_model)
 
     live.on_change(listen)
     await live.patch({"default_model": "a/b"})

@@ -6,6 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
@@ -15,6 +16,7 @@ from msgspec import Struct
 from teahouse.config.tree import Config, Secret, SecretRef
 from teahouse.core import i18n
 from teahouse.core.errors import SettingsError
+from teahouse.llm.vendors import VENDORS
 
 Key: TypeAlias = tuple[str, ...]
 
@@ -122,7 +124,10 @@ def parse(key: Key, text: str, source: str) -> Any:
     """Read a leaf's value from text, as environment and command line have it."""
     kind = kind_of(key)
     value: Any = text
-    if get_origin(kind) in {tuple, dict}:
+    if kind is Any:
+        with suppress(ValueError):
+            value = json.loads(text)
+    elif get_origin(kind) in {tuple, dict}:
         value = _parse_many(key, text, source)
     return _convert(key, value, source, strict=False)
 
@@ -145,6 +150,10 @@ def _convert(key: Key, value: Any, source: str, *, strict: bool) -> Any:
         raise wrong(key, value, source) from error
     if key[-1] == "base_url" and found is not None and not _is_url(found):
         raise SettingsError("setting_not_url", key=dotted(key), value=found, source=source)
+    if key[0] == "providers" and key[-1] == "vendor" and found not in VENDORS:
+        near = difflib.get_close_matches(found, VENDORS, n=1)
+        known = near[0] if near else ", ".join(VENDORS)
+        raise SettingsError("provider_vendor", provider=key[1], vendor=found, known=known)
     return found
 
 
@@ -181,4 +190,11 @@ def takes(kind: Any) -> str:
     return ", ".join(options) or '"…"'
 
 
-_SIGNS: dict[Any, str] = {bool: "true, false", tuple: '["…", "…"]', dict: '{NAME = "…"}'}
+_SIGNS: dict[Any, str] = {
+    bool: "true, false",
+    int: "0, 1, 2 …",
+    float: "0.5, 1, 2 …",
+    tuple: '["…", "…"]',
+    dict: '{NAME = "…"}',
+    Any: "…",
+}

@@ -30,16 +30,17 @@ from teahouse.config.tree import ENVIRONMENT_ONLY, Config, Provider, SecretRef
 from teahouse.core import i18n
 from teahouse.core.errors import SettingsError
 from teahouse.core.messages import JsonObject
+from teahouse.llm.settings import ProviderSettings
 
 MASK = "••••"
 SHOWN = 4  # of a secret's end, when it is long enough that this tells little
 SOURCE = "settings"
 
-Listener: TypeAlias = Callable[[Config], Awaitable[None]]
+Listener: TypeAlias = Callable[["LiveSettings"], Awaitable[None]]
 
 
 class LiveSettings:
-    """One per open home; made by `open`. `config` is always the one in force, secrets filled in."""
+    """One per open home; made by `open`. `config` and `providers` are those in force now."""
 
     def __init__(
         self, reading: Reading, environ: Mapping[str, str], secrets: Secrets, values: dict[str, str]
@@ -56,21 +57,26 @@ class LiveSettings:
 
     @property
     def config(self) -> Config:
-        providers = {name: self._filled(one) for name, one in self._written.providers.items()}
-        return msgspec.structs.replace(self._written, providers=providers)
+        """As written; sealed secrets are in `providers`."""
+        return self._reading.config
+
+    @property
+    def providers(self) -> dict[str, ProviderSettings]:
+        """The endpoints as `llm` takes them, keys and headers opened."""
+        return {name: self._opened(one) for name, one in self.config.providers.items()}
 
     @property
     def language(self) -> i18n.Language:
         environment = self._environ.get(LANGUAGE)
-        return i18n.resolve(environment, self._written.language, system_language(self._environ))
+        return i18n.resolve(environment, self.config.language, system_language(self._environ))
 
     def on_change(self, listener: Listener) -> None:
-        """Have `listener` told of each change, with the settings then in force."""
+        """Have `listener` called after each change."""
         self._listeners.append(listener)
 
     def public(self) -> JsonObject:
         """Those in force, secrets as `••••1234`; `locked` lists what the environment fixes."""
-        tree = msgspec.structs.asdict(self._written)
+        tree = msgspec.structs.asdict(self.config)
         hidden = NOT_SETTINGS.union(name for name, *_ in ENVIRONMENT_ONLY)
         shown = {n: self._shown((n,), value) for n, value in tree.items() if n not in hidden}
         locked = sorted(dotted(key) for key in self._reading.locked if key[0] not in hidden)
@@ -99,7 +105,7 @@ class LiveSettings:
     async def undo(self) -> JsonObject:
         """Go back to the file before the last change. Sealed values keep their newest content."""
         async with self._changing:
-            file = SettingsFile(self._written.home)
+            file = SettingsFile(self.config.home)
             await asyncio.to_thread(file.undo)
             try:
                 fresh = await self._fresh()
@@ -110,19 +116,14 @@ class LiveSettings:
         return self.public()
 
     async def _fresh(self) -> Reading:
-        return await asyncio.to_thread(_read, self._written.home, self._environ)
+        return await asyncio.to_thread(_read, self.config.home, self._environ)
 
-    @property
-    def _written(self) -> Config:
-        return self._reading.config
-
-    def _filled(self, provider: Provider) -> Provider:
+    def _opened(self, provider: Provider) -> ProviderSettings:
         headers = {name: self._plain(value) for name, value in provider.headers.items()}
-        return msgspec.structs.replace(
-            provider,
-            api_key=self._plain(provider.api_key),
-            headers={name: value for name, value in headers.items() if value is not None},
-        )
+        known = msgspec.structs.asdict(provider)
+        known["api_key"] = self._plain(provider.api_key)
+        known["headers"] = {name: value for name, value in headers.items() if value is not None}
+        return ProviderSettings(**known)
 
     def _plain(self, value: str | SecretRef | None) -> str | None:
         return self._values.get(value.secret) if isinstance(value, SecretRef) else value
@@ -183,15 +184,14 @@ class LiveSettings:
                 await self._secrets.put(name, value)
 
     async def _take(self, reading: Reading, sealed_before: frozenset[str]) -> None:
-        old = self.config
+        before = self.config, self.providers
         for name in sealed_before - reading.file.secrets():
             await self._secrets.remove(name)
         self._reading = reading
         self._values = await _values(reading.config, self._secrets)
-        new = self.config
-        if new != old:
+        if before != (self.config, self.providers):
             for listener in self._listeners:
-                await listener(new)
+                await listener(self)
 
 
 def mask(secret: str) -> str:

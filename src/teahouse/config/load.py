@@ -22,7 +22,7 @@ from teahouse.config.keys import (
     parse,
     wrong,
 )
-from teahouse.config.tree import ENVIRONMENT_ONLY, Config
+from teahouse.config.tree import ENVIRONMENT_ONLY, Config, Secret
 from teahouse.core.errors import SettingsError
 
 SEPARATOR = "__"
@@ -103,7 +103,7 @@ def _key(name: str, tree: Branch) -> Key:
         found = part.lower()
         if (each := named(kind)) is not None:
             taken = {known.lower(): known for known in place}
-            found = taken.get(found, part if is_leaf(each) else found)
+            found = taken.get(found, part if each == Secret else found)
         key = (*key, found)
         kind = kind_or_error(key, name, variable)
         below = place.get(found)

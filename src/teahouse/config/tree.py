@@ -7,11 +7,12 @@ the reference are made from both.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field
 
 from teahouse.core.i18n import Language
+from teahouse.llm.settings import Timeouts
 
 
 class SecretRef(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -30,14 +31,16 @@ class Server(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An endpoint with credentials. Without a key none is sent: local servers want none."""
+    """What the file says of an endpoint: `llm.settings.ProviderSettings`, secrets still sealed."""
 
-    wire: str = "openai_chat"
+    wire: Literal["openai_chat"] = "openai_chat"
+    vendor: str = "custom"
     base_url: str | None = None
     api_key: Secret | None = None
     headers: dict[str, Secret] = field(default_factory=dict[str, Secret])
     models: tuple[str, ...] = ()
-    vendor: str | None = None
+    quirks: dict[str, Any] = field(default_factory=dict[str, Any])
+    timeouts: Timeouts = Timeouts()
 
     def __repr__(self) -> str:  # settings end up in logs, keys must not
         return f"Provider(wire={self.wire!r}, base_url={self.base_url!r})"
