@@ -21,7 +21,7 @@ from sqlalchemy import (
 from teahouse.chat.ports import Conversation, ConversationChanges, Page
 from teahouse.core.errors import Conflict, Invalid, NotFound
 from teahouse.store.rows import AnyRow, conversation_of
-from teahouse.store.schema import conversation, from_micros, member, to_micros
+from teahouse.store.schema import conversation, from_micros, member, post, to_micros
 
 MAX_PAGE = 200
 
@@ -31,8 +31,16 @@ _IS_MEMBER = select(member.c.place).where(
     member.c.conversation == bindparam("of"), member.c.participant == bindparam("reader")
 )
 _SEEN = (
-    select(conversation, member.c.pinned, member.c.archived)
+    select(
+        conversation,
+        member.c.pinned,
+        member.c.archived,
+        post.c.author.label("last_author"),
+        post.c.parts.label("last_parts"),
+        post.c.at.label("last_at"),
+    )
     .join(member, member.c.conversation == conversation.c.id)
+    .outerjoin(post, post.c.id == conversation.c.head)
     .where(member.c.participant == bindparam("reader"))
 )
 _SEEN_ONE = _SEEN.where(conversation.c.id == bindparam("of"))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
-from typing import Any
 
 from sqlalchemy import Connection, and_, delete, insert, select, update
 
@@ -27,7 +26,7 @@ def folded(name: str) -> str:
 
 
 class SqlPeople(People):
-    def __init__(self, database: Database, sweep: Any) -> None:
+    def __init__(self, database: Database, sweep: Callable[[], Awaitable[None]]) -> None:
         self._write, self._read = database.write, database.read
         self._clock, self._sweep = database.clock, sweep
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, and_, bindparam, insert, or_, select, update
 from teahouse.chat.ports import Page
 from teahouse.core.errors import NotFound
 from teahouse.core.messages import Blob, Post
-from teahouse.store.rows import POST_COLUMNS, post_of, preview_text
+from teahouse.store.rows import POST_COLUMNS, post_of
 from teahouse.store.schema import conversation, file, member, post, post_file
 
 MAX_PAGE = 500
@@ -32,9 +32,6 @@ _MOVE_HEAD = (
     .values(
         head=bindparam("new_head"),
         posts=bindparam("new_posts"),
-        last_author=bindparam("author"),
-        last_text=bindparam("text"),
-        last_at=bindparam("at"),
         updated_at=bindparam("at"),
     )
 )
@@ -99,8 +96,6 @@ def add_post(
         "of": new.conversation,
         "new_head": new.id,
         "new_posts": position,
-        "author": new.author,
-        "text": preview_text(new.parts),
         "at": new.at,
     }
     connection.execute(_MOVE_HEAD, moved)

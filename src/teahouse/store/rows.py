@@ -161,8 +161,9 @@ def step_of(body: str) -> Step:
 
 def conversation_of(row: AnyRow, agents: Iterable[str], people: Iterable[str]) -> Conversation:
     last = None
-    if row.last_author is not None:
-        last = Preview(author=row.last_author, text=row.last_text, at=row.last_at)
+    if row.last_parts is not None:
+        text = preview_text(_parts.decode(row.last_parts))
+        last = Preview(author=row.last_author, text=text, at=row.last_at)
     return Conversation(
         id=row.id,
         kind=row.kind,

@@ -150,9 +150,6 @@ conversation = Table(
     _text("title_by"),
     _text("head", nullable=True),  # a post
     Column("posts", Integer, nullable=False),  # how many; also the newest one's position
-    _text("last_author", nullable=True),
-    _text("last_text", nullable=True),
-    _instant("last_at", nullable=True),
     _instant("created_at"),
     _instant("updated_at"),  # of the latest activity: lists are sorted by it
 )

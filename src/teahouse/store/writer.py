@@ -7,7 +7,6 @@ while a busy queue fills up by itself during each commit.
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -16,8 +15,7 @@ from sqlalchemy import Connection
 
 from teahouse.core.errors import TeahouseError
 from teahouse.store.engine import translated
-
-log = logging.getLogger(__name__)
+from teahouse.store.scrub import IDLE_S, Scrubber
 
 T = TypeVar("T")
 Work: TypeAlias = Callable[[Connection], T]
@@ -41,8 +39,8 @@ class Writer:
     """`await writer(work)` runs `work` in a transaction and returns when it is durable.
 
     `work` gets the connection and must have no other effect: it is run again alone when a
-    neighbour in its batch fails. With `forget` the write-ahead log is emptied too before the
-    call returns, so that nothing of what was deleted is left in it.
+    neighbour in its batch fails. With `forget` what it deleted is wiped from the disk before the
+    call returns.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -87,17 +85,23 @@ class Writer:
     # In the writer's thread -----------------------------------------------------------------
 
     def _run(self) -> None:
-        while units := self._take():
-            self._commit(units)
-            if any(unit.forget for unit in units):
-                self._empty_log()
-            self._loop.call_soon_threadsafe(self._settle, units)
+        scrubber = Scrubber(self._driver_connection())
+        while True:
+            units = self._take(idle_s=IDLE_S if scrubber.due else None)
+            if units:
+                self._commit(units)
+                if any(unit.forget for unit in units):
+                    scrubber.after_deletion()
+                self._loop.call_soon_threadsafe(self._settle, units)
+            elif self._closed:
+                return
+            else:
+                scrubber.scrub()
 
-    def _take(self) -> Sequence[_Unit[Any]]:
-        """All that waits, up to a batch; nothing when the store closes and nothing is left."""
+    def _take(self, *, idle_s: float | None) -> Sequence[_Unit[Any]]:
+        """All that waits, up to a batch; nothing when the store closes, or after `idle_s`."""
         with self._more:
-            while not self._waiting and not self._closed:
-                self._more.wait()
+            self._more.wait_for(lambda: self._waiting or self._closed, idle_s)
             units, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
         return units
 
@@ -129,17 +133,6 @@ class Writer:
 
     def _changes(self) -> int:
         return self._driver_connection().total_changes
-
-    def _empty_log(self) -> None:
-        # Straight to the driver: within a transaction, as SQLAlchemy would begin one, it is refused
-        try:
-            checkpoint = self._driver_connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            busy = checkpoint.fetchall()[0][0]
-        except Exception as error:  # the deletion itself is done; the next one tries again
-            log.warning("The write-ahead log could not be emptied: %s", error)
-        else:
-            if busy:
-                log.warning("The write-ahead log could not be emptied while it was being read")
 
     def _driver_connection(self) -> Any:
         return self._connection.connection.dbapi_connection
