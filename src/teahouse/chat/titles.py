@@ -11,7 +11,7 @@ from teahouse.chat.ports import ConversationChanges, Log, Run
 from teahouse.core.bus import Bus
 from teahouse.core.errors import NotFound, ProviderError
 from teahouse.core.events import ConversationChanged
-from teahouse.core.messages import Message, ParticipantId, Post
+from teahouse.core.messages import ConversationId, Message, ParticipantId, PersonId, Post
 from teahouse.core.tasks import Supervisor
 
 log = logging.getLogger(__name__)
@@ -39,6 +39,14 @@ class Titles:
             self._naming.add(run.conversation)
             self._tasks.start(f"title {run.conversation}", self._name(run))
 
+    async def name(self, person: PersonId, conversation: ConversationId, title: str) -> None:
+        """Take a model's title, unless a person has chosen one."""
+        found = await self._log.conversation(person, conversation)
+        if found.title_by != "person":
+            changes = ConversationChanges(title=title, title_by="model")
+            await self._log.change(person, conversation, changes)
+            self._bus.publish(conversation, None, [ConversationChanged(title=title)])
+
     async def _name(self, run: Run) -> None:
         try:
             found = await self._log.conversation(run.person, run.conversation)
@@ -48,9 +56,7 @@ class Titles:
             title = await self._suggest(run.participant, project(page.items, run.participant))
             found = await self._log.conversation(run.person, run.conversation)
             if title and found.title_by == "none":  # nobody named it meanwhile
-                changes = ConversationChanges(title=title, title_by="model")
-                await self._log.change(run.person, run.conversation, changes)
-                self._bus.publish(run.conversation, None, [ConversationChanged(title=title)])
+                await self.name(run.person, run.conversation, title)
         except (ProviderError, NotFound) as error:
             log.info("No title for %s: %s", run.conversation, error)
         finally:

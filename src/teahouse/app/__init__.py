@@ -1,0 +1,1 @@
+"""Where everything is put together: the one place that knows every part."""

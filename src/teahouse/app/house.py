@@ -1,0 +1,139 @@
+"""A house: every part built and joined, from the home's folder to the door for adapters."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Collection, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from teahouse import __version__
+from teahouse.agent.directory import Directory
+from teahouse.agent.finder import AgentFinder, Surroundings
+from teahouse.agent.titles import suggest_title
+from teahouse.app.endpoints import Endpoints
+from teahouse.app.local import LocalFile
+from teahouse.app.models import HouseModels
+from teahouse.chat.accounts import Accounts
+from teahouse.chat.ports import Files
+from teahouse.chat.service import Chat
+from teahouse.chat.titles import Titles
+from teahouse.chat.worker import Worker
+from teahouse.config.live import LiveSettings
+from teahouse.core.bus import Bus
+from teahouse.core.clock import Clock, SystemClock
+from teahouse.core.i18n import Language
+from teahouse.core.ids import new_secret
+from teahouse.core.messages import Message, ParticipantId
+from teahouse.core.tasks import Supervisor
+from teahouse.llm.client import Client
+from teahouse.llm.loop import Limits
+from teahouse.llm.tool import Tool, ToolContext
+from teahouse.llm.transport import Transport
+from teahouse.store.home import Store, open_store
+from teahouse.tools.now import Now
+from teahouse.tools.session_title import SessionTitle
+
+
+class House:
+    """What adapters open to people. Made by `open_house`."""
+
+    version = __version__
+
+    def __init__(self, store: Store, settings: LiveSettings, clock: Clock) -> None:
+        self.settings = settings
+        self.files: Files = store.files
+        self.accounts = Accounts(store.people, clock)
+        self.setup_token: str | None = None
+        self._store, self._clock = store, clock
+        home = settings.config.home
+        self.directory = Directory(store.agents, home / "agents", clock)
+        self._bus = Bus(clock, boot=store.boot)
+        self._transport = Transport(clock)
+        self._endpoints = Endpoints(self._transport, self._bytes)
+        self._client = Client(self._endpoints.providers)
+        self._tasks = Supervisor()
+        self._local = LocalFile(settings, self._transport, self._tasks)
+        self.models = HouseModels(self._endpoints, settings, self._local)
+        self._finder = AgentFinder(
+            self.directory,
+            self._client,
+            clock,
+            tools=self._tools(),
+            surroundings=self._surroundings,
+        )
+        self._titles = Titles(store.log, self._bus, self._suggest, self._tasks)
+        self._worker = Worker(
+            store.queue, self._finder, self._bus, clock, after_run=self._titles.after_run
+        )
+        self.chat = Chat(
+            store.log, store.files, self.directory, self._worker, bus=self._bus, clock=clock
+        )
+
+    @property
+    def language(self) -> Language:
+        return self.settings.language
+
+    @property
+    def hosts(self) -> Collection[str]:
+        return self.settings.config.server.names
+
+    @asynccontextmanager
+    async def at_work(self) -> AsyncGenerator[None]:
+        """Let the agents work until the block ends."""
+        async with self._transport, self._tasks, self._local:
+            self._endpoints.fix(self._local.provider, self._local)
+            await self._endpoints.follow(self.settings)
+            self.settings.on_change(self._endpoints.follow)
+            await self._receive_owner()
+            self._tasks.keep("worker", self._worker.work)
+            yield
+
+    async def _receive_owner(self) -> None:
+        password = self.settings.config.owner_password
+        if not await self.accounts.is_set_up():
+            if password:
+                await self.accounts.set_up(password)
+            else:
+                self.setup_token = new_secret()
+        await self.directory.ensure_starters(await self.accounts.owner(), self.language)
+
+    def _tools(self) -> Mapping[str, Tool]:
+        tools: tuple[Tool, ...] = (Now(self._clock), SessionTitle(self._rename))
+        return {tool.spec.name: tool for tool in tools}
+
+    def _surroundings(self) -> Surroundings:
+        config = self.settings.config
+        limits = config.limits
+        return Surroundings(
+            language=self.language,
+            default_model=config.default_model or self._local.default,
+            limits=Limits(steps=limits.steps, repeats=limits.repeats, wall_s=limits.wall_s),
+            window=self._local.window,
+        )
+
+    async def _suggest(self, agent: ParticipantId, messages: tuple[Message, ...]) -> str:
+        model = await self._finder.model_of(agent)
+        return await suggest_title(self._client, model, messages, self.language)
+
+    async def _rename(self, context: ToolContext, title: str) -> None:
+        assert context.person is not None
+        assert context.conversation is not None
+        await self._titles.name(context.person, context.conversation, title)
+
+    async def _bytes(self, file: str) -> bytes:
+        record = await self._store.files.record(file)
+        return b"".join([chunk async for chunk in self._store.files.read(record)])
+
+
+@asynccontextmanager
+async def open_house(
+    home: Path, environ: Mapping[str, str], clock: Clock | None = None
+) -> AsyncGenerator[House]:
+    """Open the home and set the house to work. Raises `HomeInUse` and `SettingsError`, among
+    others, before anything has begun."""
+    clock = clock or SystemClock()
+    async with open_store(home, clock) as store:
+        settings = await LiveSettings.open(home, environ, store.secrets)
+        house = House(store, settings, clock)
+        async with house.at_work():
+            yield house

@@ -1,0 +1,134 @@
+"""Which models may be chosen, whether one answers, and where the embedded one stands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+
+from teahouse.app.endpoints import Endpoints
+from teahouse.app.local import LocalFile
+from teahouse.config.live import MASK, LiveSettings
+from teahouse.core.errors import SettingsError, TeahouseError
+from teahouse.core.events import PartDelta
+from teahouse.core.messages import Message, Text
+from teahouse.llm.client import parse_model
+from teahouse.llm.errors import NoModelChosen, NoSuchModel
+from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
+from teahouse.llm.providers import WIRES
+from teahouse.llm.settings import ProviderSettings
+from teahouse.server.ports import LocalStatus, ModelEntry, ProviderDraft, Trial
+
+LISTING_S = 5.0
+TRIAL_S = 60.0
+FRESH_S = 300.0
+QUESTION = "Reply with one word: ready"
+
+
+class HouseModels:
+    def __init__(self, endpoints: Endpoints, settings: LiveSettings, local: LocalFile) -> None:
+        self._endpoints, self._settings, self._local = endpoints, settings, local
+        self._listed: dict[str, tuple[float, Provider, Sequence[ModelInfo]]] = {}
+
+    async def list(self) -> Sequence[ModelEntry]:
+        names = [name for name in self._endpoints.providers if name != self._local.provider]
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._of(name)) for name in names]
+        local = await self._local.entries()
+        return [*local, *(entry for task in tasks for entry in task.result())]
+
+    async def _of(self, name: str) -> Sequence[ModelEntry]:
+        provider = self._endpoints.providers[name]
+        configured = self._settings.config.providers[name].models
+        note: str | None = None
+        found: Sequence[ModelInfo] = ()
+        try:
+            found = await self._ask_for_list(name, provider)
+        except TeahouseError as error:
+            note = error.problem(self._settings.language).message
+        except TimeoutError:
+            pass  # what is configured can still be chosen
+        by_id = {info.id: info for info in found}
+        default = self._settings.config.default_model or ""
+        vendor, _, model = default.partition("/")
+        wanted = [*configured, *by_id, *([model] if vendor == name else [])]
+        return [
+            ModelEntry(
+                id=f"{name}/{one}",
+                provider=name,
+                context_window=by_id[one].context_window if one in by_id else None,
+                vision=by_id[one].vision if one in by_id else None,
+                ready=note is None,
+                note=note,
+            )
+            for one in dict.fromkeys(wanted)
+        ]
+
+    async def _ask_for_list(self, name: str, provider: Provider) -> Sequence[ModelInfo]:
+        now = _now()
+        kept = self._listed.get(name)
+        if kept is not None and kept[1] is provider and now - kept[0] < FRESH_S:
+            return kept[2]
+        async with asyncio.timeout(LISTING_S):
+            found = await provider.models()
+        self._listed[name] = (now, provider, found)
+        return found
+
+    async def test(self, model: str | None, draft: ProviderDraft | None, /) -> Trial:
+        try:
+            provider, name = await self._to_try(model, draft)
+            return await self._try(provider, name, model or f"{draft.name if draft else ''}/{name}")
+        except TeahouseError as error:
+            problem = error.problem(self._settings.language)
+            said = " ".join(filter(None, (problem.message, problem.hint)))
+            return Trial(ok=False, model=model or "", problem=said)
+
+    async def _to_try(self, model: str | None, draft: ProviderDraft | None) -> tuple[Provider, str]:
+        if draft is None:
+            chosen = model or self._settings.config.default_model or self._local.default
+            if not chosen:
+                raise NoModelChosen
+            vendor, name = parse_model(chosen)
+            provider = self._endpoints.providers.get(vendor)
+            if provider is None:
+                raise NoSuchModel(chosen, ", ".join(sorted(self._endpoints.providers)))
+            return provider, name
+        if draft.wire not in WIRES:
+            known = ", ".join(WIRES)
+            raise SettingsError("provider_wire", provider=draft.name, wire=draft.wire, known=known)
+        kept = self._settings.providers.get(draft.name)
+        masked = draft.api_key is not None and draft.api_key.startswith(MASK)
+        settings = ProviderSettings(
+            base_url=draft.base_url,
+            api_key=kept.api_key if kept and masked else draft.api_key,
+            headers=dict(draft.headers),
+        )
+        provider = self._endpoints.build(draft.name, settings)
+        if model:
+            return provider, model.removeprefix(f"{draft.name}/")
+        found = await provider.models()
+        if not found:
+            raise NoSuchModel(f"{draft.name}/?")
+        return provider, found[0].id
+
+    async def _try(self, provider: Provider, name: str, full: str) -> Trial:
+        question = Message(role="user", parts=(Text(text=QUESTION),))
+        request = ModelRequest(model=name, messages=(question,), max_tokens=16)
+        started, first, said = _now(), None, ""
+        async with asyncio.timeout(TRIAL_S), aclosing(provider.stream(request)) as batches:
+            async for batch in batches:
+                if first is None:
+                    first = round((_now() - started) * 1000)
+                said += "".join(event.delta for event in batch if isinstance(event, PartDelta))
+        total = round((_now() - started) * 1000)
+        return Trial(ok=True, model=full, first_token_ms=first, total_ms=total, text=said.strip())
+
+    async def status(self) -> LocalStatus:
+        return await self._local.status()
+
+    async def pull(self, name: str, /) -> None:
+        await self._local.pull(name)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,70 @@
+"""Opens a house to the web, and leaves word in the home of where it is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+
+from teahouse.app.house import open_house
+from teahouse.core.codec import encode
+from teahouse.server.gate import is_loopback
+from teahouse.server.serving import address_of, bind
+from teahouse.server.serving import serve as serve_web
+
+WORD = Path("run") / "server.json"
+
+
+class Open(Struct, frozen=True, kw_only=True):
+    """Where a running house is. `key` speaks for the owner while it runs; `setup` is the address
+    at which its owner's password is to be set, if that is still to be done."""
+
+    url: str
+    key: str
+    setup: str | None = None
+
+
+async def serve(
+    home: Path,
+    environ: Mapping[str, str],
+    *,
+    host: str | None = None,
+    port: int | None = None,
+    ready: Callable[[Open], None] = lambda _: None,
+    stop: asyncio.Event | None = None,
+) -> None:
+    """Serve the home until `stop` is set. `host` and `port` win over the settings.
+
+    Raises `HomeInUse`, `SettingsError`, or `Conflict` when the port is taken.
+    """
+    async with open_house(home, environ) as house:
+        server = house.settings.config.server
+        sock = bind(host or server.host, server.port if port is None else port)
+        key = house.accounts.lend_key()
+        setup = None
+        if not await house.accounts.is_set_up():
+            local = is_loopback(sock.getsockname()[0])
+            setup = address_of(sock) + ("" if local else f"/#setup={house.setup_token}")
+        opened = Open(url=address_of(sock), key=key, setup=setup)
+        with _word(home / WORD, opened):
+            await serve_web(house, sock, stop or asyncio.Event(), ready=lambda _: ready(opened))
+
+
+@contextmanager
+def _word(path: Path, opened: Open) -> Generator[None]:
+    """The file by which the command line finds us: readable to the owner alone."""
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    fresh = path.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(encode({"url": opened.url, "key": opened.key, "pid": os.getpid()}))
+    fresh.replace(path)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
