@@ -20,7 +20,9 @@ export default defineConfig({
   build: {
     outDir: at("../src/teahouse/server/static"),
     emptyOutDir: true,
-    license: { fileName: "licenses.md" },
+    license: { fileName: "licenses.txt" },
+    // The floor that light-dark() sets; below it the tokens would be rewritten.
+    target: ["chrome123", "safari17.5", "firefox120"],
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: false,

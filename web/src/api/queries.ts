@@ -50,6 +50,12 @@ export const useStatus = () =>
 export const useMe = () =>
   useQuery({ queryKey: keys.me, queryFn: ({ signal }) => get<Person>("/api/me", { signal }) });
 
+/** Whether the reader may change what belongs to the whole house. */
+export function useManages(): boolean {
+  const role = useMe().data?.role;
+  return role === "owner" || role === "admin";
+}
+
 export const usePeople = () =>
   useQuery({
     queryKey: keys.people,
@@ -211,8 +217,10 @@ export function useRemoveConversation(id: string) {
 
 // Settings and models
 
-export const useSettings = () =>
+/** Only owners and admins may read them. */
+export const useSettings = (enabled = true) =>
   useQuery({
+    enabled,
     queryKey: keys.settings,
     queryFn: ({ signal }) => get<Settings>("/api/settings", { signal }),
   });

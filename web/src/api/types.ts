@@ -183,9 +183,10 @@ export interface StoredFile {
 
 export interface ProviderSettings {
   wire: string;
-  base_url: string;
+  base_url: string | null;
   api_key?: string | null;
   headers?: Record<string, string>;
+  models?: string[];
 }
 
 export interface Settings {

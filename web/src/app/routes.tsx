@@ -1,10 +1,13 @@
 /** Which address shows what. Only areas that work have one. */
 import { lazy } from "react";
 import { Redirect, Route, Switch } from "wouter";
-import { ChatPage, ConversationList } from "@/features/chat";
 import { NotFound } from "./not-found";
 import { Shell } from "./shell";
 
+const ChatPage = lazy(() => import("@/features/chat").then((it) => ({ default: it.ChatPage })));
+const ConversationList = lazy(() =>
+  import("@/features/chat").then((it) => ({ default: it.ConversationList })),
+);
 const ContactList = lazy(() => import("@/features/agents/contact-list"));
 const AgentPage = lazy(() => import("@/features/agents/agent-page"));
 const NoContact = lazy(() => import("@/features/agents/no-contact"));

@@ -32,6 +32,7 @@ export function Dialog({
         <Radix.Overlay className="scrim" />
         <Radix.Content
           className={cx("dlg", wide && "dlg-wide")}
+          onOpenAutoFocus={focusItself}
           {...(description ? {} : { "aria-describedby": undefined })}
         >
           <header className="dlg-h">
@@ -53,6 +54,12 @@ export function Dialog({
   );
 }
 
+/** The pane takes the focus, not its close button; a field with `autoFocus` comes before both. */
+function focusItself(event: Event) {
+  event.preventDefault();
+  if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
+}
+
 interface SheetProps {
   open: boolean;
   onClose: () => void;
@@ -66,7 +73,7 @@ export function Sheet({ open, onClose, title, children }: SheetProps) {
     <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="scrim" />
-        <Radix.Content className="sheet" aria-describedby={undefined}>
+        <Radix.Content className="sheet" aria-describedby={undefined} onOpenAutoFocus={focusItself}>
           <header className="pane-h">
             <Radix.Title className="t16 semi grow">{title}</Radix.Title>
             <Radix.Close asChild>

@@ -529,7 +529,7 @@ export interface Routes {
   "POST /api/runs/{run}/stop": { answer: Run };
   "GET /api/runs/{run}/events": { query: { after?: number | null }; answer: undefined };
   "POST /api/files": { query: { name?: string }; answer: FileView };
-  "GET /api/files/{file}": { answer: unknown };
+  "GET /api/files/{file}": { answer: undefined };
   "GET /api/settings": { answer: Record<string, unknown> };
   "PATCH /api/settings": { body: Record<string, unknown>; answer: Record<string, unknown> };
   "GET /api/models": { answer: PageOfModelEntry };

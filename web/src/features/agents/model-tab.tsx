@@ -1,7 +1,7 @@
 /** Which model speaks for the agent, how freely, and whether it answers. */
 import { Plug } from "lucide-react";
 import { Link } from "wouter";
-import { useModels, useSettings, useTestModel } from "@/api/queries";
+import { useManages, useModels, useSettings, useTestModel } from "@/api/queries";
 import { TestResult } from "@/features/models/test-result";
 import { useT } from "@/i18n";
 import { number } from "@/i18n/format";
@@ -20,7 +20,8 @@ export function ModelTab({ draft, bar }: Props) {
   const t = useT();
   const { value, set } = draft;
   const models = useModels();
-  const settings = useSettings();
+  const manages = useManages();
+  const settings = useSettings(manages);
   const test = useTestModel();
   const usual = settings.data?.default_model;
   const known = models.data ?? [];
@@ -57,20 +58,24 @@ export function ModelTab({ draft, bar }: Props) {
                 </option>
               )}
             </Select>
-            <Button
-              busy={test.isPending}
-              onClick={() => test.mutate(chosen ? { model: chosen } : {})}
-              icon={<Plug className="i" size={16} aria-hidden />}
-            >
-              {test.isPending ? t("models.testing") : t("models.test")}
-            </Button>
+            {manages && (
+              <Button
+                busy={test.isPending}
+                onClick={() => test.mutate(chosen ? { model: chosen } : {})}
+                icon={<Plug className="i" size={16} aria-hidden />}
+              >
+                {test.isPending ? t("models.testing") : t("models.test")}
+              </Button>
+            )}
           </div>
         )}
       </Field>
       <TestResult result={test.data} error={test.error} kept />
-      <p className="hint">
-        <Link href="/settings/models">{t("agents.model.more")}</Link>
-      </p>
+      {manages && (
+        <p className="hint">
+          <Link href="/settings/models">{t("agents.model.more")}</Link>
+        </p>
+      )}
       <div className="card">
         <div className="set">
           <div>

@@ -57,7 +57,7 @@ export function providerOf(draft: Draft): ProviderDraft {
 export function settingsOf(draft: Draft, asDefault: boolean): Record<string, unknown> {
   const { name, ...provider } = providerOf(draft);
   return {
-    providers: { [name]: provider },
+    providers: { [name]: { ...provider, models: [draft.model.trim()] } },
     ...(asDefault ? { default_model: modelId(draft) } : {}),
   };
 }

@@ -23,9 +23,8 @@ export function TestResult({ result, error, kept }: Props) {
       <div className="res" role="status">
         <CircleCheck className="i" size={16} aria-hidden />
         <div>
-          <b className="semi">{t("models.test.ok", { model: result.model })}</b>
-          <br />
-          <span className="k2 num">{t("models.test.speed", speed)}</span>
+          <div className="semi">{t("models.test.ok", { model: result.model })}</div>
+          <div className="k2 num">{t("models.test.speed", speed)}</div>
         </div>
       </div>
     );
@@ -40,11 +39,10 @@ export function TestResult({ result, error, kept }: Props) {
     <div className="res bad" role="alert">
       <CircleX className="i" size={16} aria-hidden />
       <div>
-        <b className="semi">{words.message}</b>
-        <br />
-        <span className="k2">
+        <div className="semi">{words.message}</div>
+        <div className="k2">
           {words.hint} {!kept && t("models.test.not_kept")}
-        </span>
+        </div>
       </div>
     </div>
   );

@@ -1,7 +1,63 @@
-export default function SettingsPage(props: Record<string, unknown>) {
+/** The settings on one page; the address says which part one came for. */
+import "./settings.css";
+import { ArrowLeft } from "lucide-react";
+import { type ReactNode, useEffect } from "react";
+import { useLocation } from "wouter";
+import { useManages } from "@/api/queries";
+import { useT } from "@/i18n";
+import { cx, IconButton } from "@/ui";
+import { About } from "./about";
+import { Account } from "./account";
+import { ApiKeys } from "./api-keys";
+import { LanguageSettings } from "./language";
+import { Look } from "./look";
+import { Models } from "./models";
+import { SECTIONS, type SectionId } from "./sections";
+
+const PARTS: Record<SectionId, () => ReactNode> = {
+  look: Look,
+  language: LanguageSettings,
+  models: Models,
+  account: Account,
+  keys: ApiKeys,
+  about: About,
+};
+
+export default function SettingsPage({ section }: { section: string | null }) {
+  const t = useT();
+  const manages = useManages();
+  const [, go] = useLocation();
+  const current = SECTIONS.find((one) => one.id === section);
+
+  useEffect(() => {
+    if (section) document.getElementById(`set-${section}`)?.scrollIntoView({ block: "start" });
+  }, [section]);
+
   return (
-    <main className="main" id="content">
-      {Object.keys(props).join()}
+    <main className="main" id="content" tabIndex={-1}>
+      <header className="bar-h narrow-only">
+        <IconButton label={t("ui.back")} onClick={() => go("/settings")}>
+          <ArrowLeft className="i" size={20} aria-hidden />
+        </IconButton>
+        <h1 className="t16 grow">{t(current?.name ?? "shell.settings")}</h1>
+      </header>
+      <div className="scroll">
+        <div className="st-p">
+          {SECTIONS.filter((one) => manages || !one.managers).map((one) => {
+            const Part = PARTS[one.id];
+            return (
+              <section
+                key={one.id}
+                id={`set-${one.id}`}
+                aria-label={t(one.name)}
+                className={cx(one.id !== section && "other")}
+              >
+                <Part />
+              </section>
+            );
+          })}
+        </div>
+      </div>
     </main>
   );
 }

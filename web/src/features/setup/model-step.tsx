@@ -88,7 +88,13 @@ function Choose({ onDone }: { onDone: () => void }) {
             {t("setup.without_model")}
           </Button>
         )}
-        <span className="hint end">{coming ? t("setup.model.coming") : t("setup.later")}</span>
+        <span className="hint end">
+          {coming
+            ? t("setup.model.coming")
+            : choice === "provider" && !answered
+              ? t("setup.test_first")
+              : t("setup.later")}
+        </span>
       </div>
     </div>
   );

@@ -99,13 +99,8 @@ export function OwnerStep({ done, onDone }: { done: boolean; onDone: () => void 
           <div className="res bad" role="alert">
             <CircleAlert className="i" size={16} aria-hidden />
             <div>
-              <b className="semi">{error.message}</b>
-              {error.hint && (
-                <>
-                  <br />
-                  <span className="k2">{error.hint}</span>
-                </>
-              )}
+              <div className="semi">{error.message}</div>
+              {error.hint && <div className="k2">{error.hint}</div>}
             </div>
           </div>
         )}

@@ -1,0 +1,60 @@
+/** Connecting a provider: entered, tried, then kept. */
+import { useState } from "react";
+import { useChangeSettings } from "@/api/queries";
+import { type Draft, draftOf, faultsOf, modelId, settingsOf } from "@/features/models/draft";
+import { ProviderFields } from "@/features/models/provider-fields";
+import { VENDORS, type Vendor } from "@/features/models/vendors";
+import { useT } from "@/i18n";
+import { explain } from "@/i18n/problem";
+import { Banner, Button, Dialog, Switch, toast } from "@/ui";
+
+export function AddProvider({ first, onClose }: { first: boolean; onClose: () => void }) {
+  const t = useT();
+  const change = useChangeSettings();
+  const [draft, setDraft] = useState<Draft>(() => draftOf(VENDORS[0] as Vendor));
+  const [answered, setAnswered] = useState(false);
+  const [usual, setUsual] = useState(first);
+  const complete = Object.keys(faultsOf(draft, false)).length === 0;
+
+  function keep() {
+    change.mutate(settingsOf(draft, usual), {
+      onSuccess: () => {
+        onClose();
+        toast(t("settings.provider.added", { model: modelId(draft) }));
+      },
+    });
+  }
+
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      wide
+      title={t("settings.models.add")}
+      actions={
+        <>
+          <Button onClick={onClose}>{t("ui.cancel")}</Button>
+          <Button
+            kind={answered ? "primary" : "secondary"}
+            disabled={!complete}
+            busy={change.isPending}
+            onClick={keep}
+          >
+            {answered ? t("ui.save") : t("settings.provider.untested")}
+          </Button>
+        </>
+      }
+    >
+      <ProviderFields draft={draft} onChange={setDraft} onTested={setAnswered} />
+      <div className="row">
+        <span className="label grow">{t("settings.provider.usual")}</span>
+        <Switch label={t("settings.provider.usual")} checked={usual} onChange={setUsual} />
+      </div>
+      {change.error && (
+        <Banner tone="error" box>
+          {explain(change.error).message} {explain(change.error).hint}
+        </Banner>
+      )}
+    </Dialog>
+  );
+}

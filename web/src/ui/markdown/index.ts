@@ -1,0 +1,2 @@
+export { copyText } from "./code";
+export { Markdown } from "./markdown";
