@@ -21,7 +21,7 @@ LOGS = ROOT / ".verify"
 BIN = Path(sys.executable).parent
 CORES = 2
 LONGEST_S = 25 * 60
-SHOWN_LINES = 60
+SHOWN_LINES, SHOWN_COLUMNS = 60, 240
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def tell(outcome: Outcome) -> Outcome:
     print(f"{word:8} {outcome.step.name:12} {outcome.seconds:6.1f} s", flush=True)
     if outcome.code > 0:
         lines = outcome.log.read_text(errors="replace").splitlines()
-        print(*(f"    {line}" for line in lines[-SHOWN_LINES:]), sep="\n")
+        print(*(f"    {line[:SHOWN_COLUMNS]}" for line in lines[-SHOWN_LINES:]), sep="\n")
         print(f"    (whole log: {outcome.log.relative_to(ROOT)})", flush=True)
     return outcome
 

@@ -42,6 +42,7 @@ class House:
             "TEAHOUSE_PROVIDERS__FAKE__WIRE": "openai_chat",
             "TEAHOUSE_PROVIDERS__FAKE__BASE_URL": model_url,
             "TEAHOUSE_DEFAULT_MODEL": "fake/fake",
+            "TEAHOUSE_LOCAL_MODEL__ENABLED": "false",
             **(settings or {}),
         }
         self._process: asyncio.subprocess.Process | None = None
