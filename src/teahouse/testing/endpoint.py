@@ -66,6 +66,7 @@ class Endpoint:
         self.script: Script = script or DefaultScript()
         self.requests: list[Recorded] = []
         self.open_connections = 0
+        self.accepted = 0
         self._gates: dict[str, asyncio.Event] = {}
         self._arrived = asyncio.Condition()
         self._connections: set[_Connection] = set()
@@ -174,6 +175,7 @@ class Endpoint:
     def opened(self, connection: _Connection) -> None:
         self._connections.add(connection)
         self.open_connections += 1
+        self.accepted += 1
 
     def lost(self, connection: _Connection) -> None:
         self._connections.discard(connection)
