@@ -98,7 +98,8 @@ class BlobFiles(Files):
         """At start: remove uploads that a crash cut off, and what was doomed before it."""
 
         def remove_cut_off() -> None:
-            self._incoming.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for folder in (self._folder, self._incoming):
+                folder.mkdir(mode=0o700, exist_ok=True)
             for path in self._incoming.iterdir():
                 path.unlink()
 

@@ -30,6 +30,19 @@ class PeopleContract:
                 await house.person(name)
             assert caught.value.code == "name_taken"
 
+    async def test_a_person_can_take_another_free_name(self, house: House) -> None:
+        mei = await house.person("Mei")
+        await house.person("Liu")
+
+        renamed = await house.store.people.rename(mei.id, "MEI")
+
+        assert renamed == structs.replace(mei, name="MEI")
+        with pytest.raises(Conflict):
+            await house.store.people.rename(mei.id, "liu")
+        with pytest.raises(NotFound):
+            await house.store.people.rename("u_unknown", "Bo")
+        assert await house.store.people.get(mei.id) == renamed
+
     async def test_there_is_one_owner(self, house: House) -> None:
         await house.person("Mei", "owner")
         liu = await house.person("Liu", "admin")
