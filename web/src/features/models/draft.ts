@@ -37,9 +37,12 @@ export function faultsOf(draft: Draft, keyNeeded: boolean): Faults {
   if (!NAME.test(draft.name)) faults.name = "models.fault.name";
   if (!isAddress(draft.url.trim())) faults.url = "models.fault.url";
   if (keyNeeded && !draft.key.trim()) faults.key = "models.fault.key";
-  if (!draft.model.trim()) faults.model = "models.fault.model";
+  if (!draft.model.trim()) faults.model = "models.model.hint";
   return faults;
 }
+
+/** The part of a model's id that the provider itself knows: what stands behind the first slash. */
+export const modelOf = (id: string) => id.slice(id.indexOf("/") + 1);
 
 export const modelId = (draft: Draft) => `${draft.name}/${draft.model.trim()}`;
 

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useTestModel } from "@/api/queries";
 import { useT } from "@/i18n";
 import { Button, Field, Input, Password, Select } from "@/ui";
-import { type Draft, draftOf, type Faults, faultsOf, modelId, providerOf } from "./draft";
+import { type Draft, draftOf, type Faults, faultsOf, modelId, modelOf, providerOf } from "./draft";
 import { TestResult } from "./test-result";
 import { VENDORS, type Vendor, vendorOf } from "./vendors";
 
@@ -29,12 +29,18 @@ export function ProviderFields({ draft, onChange, onTested }: Props) {
     onChange(next);
   }
   function tryIt() {
-    const found = faultsOf(draft, vendor?.key ?? false);
+    // Without a model's name the provider is asked for its first one.
+    const { model, ...found } = faultsOf(draft, vendor?.key ?? false);
     setFaults(found);
     if (Object.keys(found).length > 0) return;
     test.mutate(
-      { model: modelId(draft), provider: providerOf(draft) },
-      { onSuccess: (result) => onTested(result.ok) },
+      { ...(model ? {} : { model: modelId(draft) }), provider: providerOf(draft) },
+      {
+        onSuccess: (result) => {
+          if (result.ok && model) onChange({ ...draft, model: modelOf(result.model) });
+          onTested(result.ok);
+        },
+      },
     );
   }
   const said = (key: Faults[keyof Faults]) => key && t(key);
@@ -60,7 +66,7 @@ export function ProviderFields({ draft, onChange, onTested }: Props) {
             </Select>
           )}
         </Field>
-        <Field label={t("models.model")} error={said(faults.model)}>
+        <Field label={t("models.model")} hint={draft.model ? undefined : t("models.model.hint")}>
           {(wiring) => (
             <Input
               {...wiring}

@@ -10,8 +10,8 @@ import { Step } from "./step";
 
 const LEAST = 8;
 
-/** The console prints a link that carries the token; by hand it is typed in. */
-const tokenInAddress = () => new URLSearchParams(location.search).get("token") ?? "";
+/** The console prints a link that carries the code (`/#setup=…`); by hand it is typed in. */
+const tokenInAddress = () => new URLSearchParams(location.hash.slice(1)).get("setup") ?? "";
 
 export function OwnerStep({ done, onDone }: { done: boolean; onDone: () => void }) {
   const t = useT();
