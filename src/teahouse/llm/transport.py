@@ -172,11 +172,11 @@ class Exchange:
             if not clock.expired():
                 raise
             raise TimedOut(self._call.provider, deadline.phase, deadline.seconds) from error
-        except (aiohttp.ClientError, ConnectionError) as error:
+        except (aiohttp.ClientError, ConnectionError, RuntimeError) as error:
+            self._broken = error
             rest = self._rest()
             if not rest:
                 raise _broken(self._call.provider, error) from error
-            self._broken = error
             return rest
 
     async def read_up_to(self, limit: int) -> bytes:
@@ -190,6 +190,8 @@ class Exchange:
         """After the last event: take what little may follow, so that the connection can go back."""
         import aiohttp
 
+        if self._broken is not None:
+            return
         left = _DRAIN_BYTES
         try:
             async with asyncio.timeout(_DRAIN_S):

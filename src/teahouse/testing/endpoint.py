@@ -121,9 +121,13 @@ class Endpoint:
     async def _answer(self, recorded: Recorded, connection: _Connection) -> bool:
         """Answer one request; returns whether the connection may serve another."""
         answer = await self._find(recorded)
-        for step in answer.before:
-            await self._wait(step)
         writer = connection.writer
+        for step in answer.before:
+            if step in {"cut", "reset"}:
+                recorded.finished = True
+                _end(writer, hard=step == "reset")
+                return False
+            await self._wait(step)
         writer.write(_head(answer))
         for step in answer.steps:
             if isinstance(step, bytes):
