@@ -82,7 +82,7 @@ class BlobFiles(Files):
             while piece := await asyncio.to_thread(source.read, PIECE):
                 yield piece
         finally:
-            await asyncio.to_thread(source.close)
+            source.close()  # at once: a reader that went away cancels whatever would wait here
 
     async def sweep(self) -> None:
         """Remove the bytes that no row names any more."""
