@@ -67,6 +67,7 @@ def described() -> Litestar:
             operation_id_creator=_operation_id,
             use_handler_docstrings=True,
         ),
+        logging_config=None,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import math
+import re
 from typing import Any, cast
 
 from litestar import MediaType, Response
@@ -33,6 +34,7 @@ STATUS: dict[type[errors.TeahouseError], int] = {
 }
 STATUS_OF_CODE = {"media_type": 415, "body_too_slow": 408, "wrong_method": 405}
 FULL = (errno.ENOSPC, errno.EDQUOT)
+_MISSING = re.compile(r"^Missing required \w+ parameter '(.*?)'")
 GONE = "client disconnected prematurely"  # the framework's words; no fault of ours
 
 
@@ -124,6 +126,8 @@ def _quality(parameters: str) -> float:
 def _wrong_parameter(error: ValidationException) -> errors.Invalid:
     extra = cast("list[dict[str, Any]]", error.extra) if isinstance(error.extra, list) else []
     first = extra[0] if extra else {}
+    if missing := _MISSING.search(error.detail):
+        return errors.Invalid("parameter_missing", name=missing[1])
     if first.get("key") in ("data", None) or first.get("source") == "body":
         return errors.Invalid("body_missing")
     return errors.Invalid("parameter_wrong", name=first["key"], detail=first.get("message", ""))

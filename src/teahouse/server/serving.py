@@ -27,7 +27,8 @@ GRACE_S = 5
 def bind(host: str, port: int) -> socket.socket:
     """Take the address; raises `Conflict` when another program has it. Port 0 takes a free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio turns off Nagle's delay, 40 ms an answer, only for sockets that say they are TCP
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((host, port))

@@ -43,7 +43,7 @@ async def stream(
     reader: tuple[Credential, Person],
     run: RunId,
     after: int | None,
-) -> AsyncGenerator[bytes, None]:
+) -> AsyncGenerator[bytes]:
     """Yield the run's frames until its end, or until the reader loses its rights or lags."""
     feed = _Feed()
     _, person = reader

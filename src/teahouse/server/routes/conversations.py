@@ -71,7 +71,7 @@ async def export_conversation(
     name = f"{found.title or found.id}.{ending}"
     return Response(
         content,
-        media_type=f"{kind}; charset=utf-8",
+        media_type=kind,
         headers={"content-disposition": attachment(name), "cache-control": "no-store"},
     )
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from typing import Any
+from typing import Any, cast
 
 from litestar import get, post
 from litestar.datastructures import UploadFile
 from litestar.params import FromPath, FromQuery
-from litestar.response import Stream
 
 from teahouse.core.errors import Invalid
 from teahouse.server.answers import FileView
 from teahouse.server.body import Request
 from teahouse.server.disposition import attachment, inline
+from teahouse.server.streaming import Pieces
 
 MAX_FILE = 50 << 20
 MULTIPART_EXTRA = 64 << 10
@@ -39,7 +39,7 @@ async def upload_file(request: Request, name: FromQuery[str] = "") -> FileView:
 
 
 @get("/api/files/{file:str}")
-async def get_file(request: Request, file: FromPath[str]) -> Stream:
+async def get_file(request: Request, file: FromPath[str]) -> Pieces:
     files = request.house.files
     record = await files.get(request.person.id, file)
     shown = record.media_type in IMAGES
@@ -49,10 +49,25 @@ async def get_file(request: Request, file: FromPath[str]) -> Stream:
         "content-security-policy": CSP,
         "cache-control": "private, max-age=3600",
     }
-    return Stream(files.read(record), media_type=record.media_type, headers=headers)
+    return Pieces(await _begun(files.read(record)), record.media_type, headers)
 
 
-async def _bare(request: Request) -> AsyncGenerator[bytes, None]:
+async def _begun(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+    """Read the first piece already: what is lost is told before the answer has begun."""
+    first = await anext(pieces, b"")
+
+    async def all_of_it() -> AsyncGenerator[bytes]:
+        try:
+            yield first
+            async for piece in pieces:
+                yield piece
+        finally:
+            await cast("AsyncGenerator[bytes]", pieces).aclose()
+
+    return all_of_it()
+
+
+async def _bare(request: Request) -> AsyncGenerator[bytes]:
     async for chunk in request.stream():
         if chunk:
             yield chunk

@@ -18,16 +18,16 @@ from teahouse.server.errors import reader_language
 ROOT = Path(__file__).parent.parent / "static"
 FOREVER = "public, max-age=31536000, immutable"
 EACH_TIME = "no-cache"
-TYPES = {
-    ".css": "text/css; charset=utf-8",
-    ".html": "text/html; charset=utf-8",
+TYPES = {  # of texts the framework adds the charset
+    ".css": "text/css",
+    ".html": "text/html",
     ".ico": "image/x-icon",
-    ".js": "text/javascript; charset=utf-8",
+    ".js": "text/javascript",
     ".json": "application/json",
-    ".mjs": "text/javascript; charset=utf-8",
+    ".mjs": "text/javascript",
     ".png": "image/png",
     ".svg": "image/svg+xml",
-    ".txt": "text/plain; charset=utf-8",
+    ".txt": "text/plain",
     ".wasm": "application/wasm",
     ".webmanifest": "application/manifest+json",
     ".webp": "image/webp",
@@ -100,7 +100,7 @@ def _not_built(request: Request) -> Response[bytes]:
     language = reader_language(request.headers.get("accept-language"), request.house.language)
     problem = NotFound("page_not_built").problem(language)
     words = f"{problem.message}\n{problem.hint}\n"
-    return Response(words.encode(), status_code=503, media_type="text/plain; charset=utf-8")
+    return Response(words.encode(), status_code=503, media_type="text/plain")
 
 
 HANDLERS = (page, nothing)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from litestar import get, post
 from litestar.params import FromPath, FromQuery
-from litestar.response import Stream
 
 from teahouse.agent.participant import ReplyStep, ResultStep
 from teahouse.chat.ports import Page, Run
@@ -12,6 +11,7 @@ from teahouse.core.errors import Invalid
 from teahouse.server import sse
 from teahouse.server.answers import whole
 from teahouse.server.body import Request
+from teahouse.server.streaming import Pieces
 
 
 @get("/api/runs/{run:str}")
@@ -34,7 +34,7 @@ async def stop_run(request: Request, run: FromPath[str]) -> Run:
 @get("/api/runs/{run:str}/events", media_type="text/event-stream")
 async def follow_run(
     request: Request, run: FromPath[str], after: FromQuery[int | None] = None
-) -> Stream:
+) -> Pieces:
     """The run's envelopes as server-sent events, until its `stream_end`.
 
     A run that has ended is told again. Close the stream at `stream_end`, else a browser's
@@ -47,7 +47,7 @@ async def follow_run(
     events = sse.stream(
         house.chat, request.app.state.readers, (request.auth, request.person), run, since
     )
-    return Stream(events, media_type="text/event-stream", headers=sse.HEADERS)
+    return Pieces(events, "text/event-stream", sse.HEADERS)
 
 
 def _last_event_id(request: Request) -> int | None:
