@@ -32,6 +32,7 @@ from teahouse.llm.tool_run import INTERRUPTED, NOT_RUN, failed, run_tool
 
 Ask: TypeAlias = Callable[[ModelRequest, Emit], Awaitable[tuple[Message, ReplyDone]]]
 Limit: TypeAlias = Literal["steps", "repeats", "wall_s", "tokens"]
+_TICK_S = 0.01  # timers may fire this much early, and nothing can be done in what is left
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -237,7 +238,7 @@ class _Run:
         limits, turns = self._limits, self._turns
         if len(turns) >= limits.steps:
             return "steps"
-        if self._time() >= self._deadline:
+        if self._deadline - self._time() < _TICK_S:
             return "wall_s"
         usage = self._usage()
         if limits.tokens is not None and usage.input + usage.output >= limits.tokens:
