@@ -20,7 +20,6 @@ export const Block = memo(
 );
 
 const blocks = (tokens: readonly Token[] = [], settled: boolean): ReactNode =>
-  // biome-ignore lint/suspicious/noArrayIndexKey: a block has no identity but its place
   tokens.map((token, place) => <Block key={place} token={token} settled={settled} />);
 
 function block(token: Token, settled: boolean): ReactNode {
@@ -61,7 +60,6 @@ function block(token: Token, settled: boolean): ReactNode {
 function list({ ordered, start, items }: Tokens.List, settled: boolean): ReactNode {
   const tasks = items.some((item) => item.task);
   const children = items.map((item, place) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: an item has no identity but its place
     <li key={place} className={cx(item.task && "task")}>
       {item.task && (
         <input
@@ -94,7 +92,6 @@ function table({ header, rows, align }: Tokens.Table): ReactNode {
         <thead>
           <tr>
             {header.map((cell, column) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a cell has no identity but its place
               <th key={column} scope="col" className={side(column)}>
                 {inlines(cell.tokens)}
               </th>
@@ -103,10 +100,8 @@ function table({ header, rows, align }: Tokens.Table): ReactNode {
         </thead>
         <tbody>
           {rows.map((row, place) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: as above
             <tr key={place}>
               {row.map((cell, column) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: as above
                 <td key={column} className={side(column)}>
                   {inlines(cell.tokens)}
                 </td>

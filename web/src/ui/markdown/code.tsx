@@ -74,12 +74,10 @@ export async function copyText(text: string): Promise<boolean> {
 
 function Coloured({ lines }: { lines: readonly Line[] }) {
   return lines.map((line, number) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: a line has no identity but its place
     <Fragment key={number}>
       {number > 0 && "\n"}
       {line.map((piece, place) =>
         piece.kind ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: as above
           <span key={place} className={piece.kind}>
             {piece.text}
           </span>

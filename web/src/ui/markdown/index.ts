@@ -1,2 +1,3 @@
 export { copyText } from "./code";
+export { SafeLink } from "./link";
 export { Markdown } from "./markdown";

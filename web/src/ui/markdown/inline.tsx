@@ -6,7 +6,6 @@ import { PictureLink, SafeLink } from "./link";
 import { Maths } from "./maths";
 
 export const inlines = (tokens: readonly Token[] = []): ReactNode =>
-  // biome-ignore lint/suspicious/noArrayIndexKey: a token has no identity but its place
   tokens.map((token, place) => <Fragment key={place}>{inline(token)}</Fragment>);
 
 export function inline(token: Token): ReactNode {

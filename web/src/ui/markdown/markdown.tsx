@@ -39,7 +39,6 @@ function Body({
   return (
     <div className={cx("md-body", growing && "writing")}>
       {tokens.map((token, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a block has no identity but its place
         <Block key={place} token={token} settled={!growing || place < tokens.length - 1} />
       ))}
     </div>

@@ -1,0 +1,52 @@
+/** How an answer ended, when not by itself, and how to go on. */
+import { Square } from "lucide-react";
+import type { Post } from "@/api/types";
+import { useT } from "@/i18n";
+import { number } from "@/i18n/format";
+import type { Told } from "@/live/reduce";
+import { Button } from "@/ui";
+import { duration } from "./size";
+
+const WORDS = {
+  stopped: "chat.ended.stopped",
+  length: "chat.ended.length",
+  limit: "chat.ended.limit",
+  filtered: "chat.ended.filtered",
+} as const;
+
+interface Props {
+  post: Post;
+  told: Told | undefined;
+  last: boolean;
+  onContinue: () => void;
+}
+
+export function Ending({ post, told, last, onContinue }: Props) {
+  const t = useT();
+  const { ending } = post;
+  const cut = ending && ending in WORDS ? WORDS[ending as keyof typeof WORDS] : null;
+  const tokens = told?.usage.output ?? 0;
+  return (
+    <>
+      {told && !cut && <span>{t("chat.seconds", { seconds: duration(told.ms) })}</span>}
+      {tokens > 0 && !cut && (
+        <span className="desk-only">
+          {t(told?.usage.estimated ? "chat.tokens.about" : "chat.tokens", {
+            count: number(tokens),
+          })}
+        </span>
+      )}
+      {cut && (
+        <span className="row row-1">
+          <Square className="i" size={12} aria-hidden />
+          {t(cut)}
+        </span>
+      )}
+      {cut && last && ending !== "filtered" && (
+        <Button kind="ghost" size="sm" onClick={onContinue}>
+          {t("chat.continue")}
+        </Button>
+      )}
+    </>
+  );
+}
