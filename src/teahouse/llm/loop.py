@@ -172,6 +172,8 @@ class _Run:
 
     async def _reply(self) -> bool:
         """Ask once; returns False when the time is up before the reply is whole."""
+        if self._late():
+            return False
         self._unfinished = []
         messages = list(self._request.messages)
         for turn in self._turns:
@@ -238,7 +240,7 @@ class _Run:
         limits, turns = self._limits, self._turns
         if len(turns) >= limits.steps:
             return "steps"
-        if self._deadline - self._time() < _TICK_S:
+        if self._late():
             return "wall_s"
         usage = self._usage()
         if limits.tokens is not None and usage.input + usage.output >= limits.tokens:
@@ -247,6 +249,9 @@ class _Run:
         if len(last) > limits.repeats and len(set(last)) == 1:
             return "repeats"
         return None
+
+    def _late(self) -> bool:
+        return self._deadline - self._time() < _TICK_S
 
     def _result(
         self,
