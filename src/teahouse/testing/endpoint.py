@@ -41,6 +41,7 @@ from teahouse.testing.answers import (
 )
 
 Script: TypeAlias = Callable[[dict[str, Any]], Answer]
+_MODELS = {"object": "list", "data": [{"id": "fake", "object": "model"}]}
 
 
 class Recorded(Struct, kw_only=True):
@@ -60,10 +61,16 @@ class Endpoint:
     """An async context manager. `answers` are used up in order, then `script` decides."""
 
     def __init__(
-        self, answers: Iterable[Answer] = (), *, script: Script | None = None, port: int = 0
+        self,
+        answers: Iterable[Answer] = (),
+        *,
+        script: Script | None = None,
+        models: Answer | None = None,
+        port: int = 0,
     ) -> None:
         self.answers = deque(answers)
         self.script: Script = script or DefaultScript()
+        self.models = models or json_answer(_MODELS)
         self.requests: list[Recorded] = []
         self.open_connections = 0
         self.accepted = 0
@@ -169,7 +176,7 @@ class Endpoint:
             self.requests.append(recorded)
             self._arrived.notify_all()
         if path.endswith("/models"):
-            return json_answer({"object": "list", "data": [{"id": "fake", "object": "model"}]})
+            return self.models
         if not path.endswith("/chat/completions"):
             return error_answer(404, f"no such path: {path}")
         if self.answers:
