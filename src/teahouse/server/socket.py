@@ -68,18 +68,29 @@ class Reader:
         self._pending = Pending()
         self._subscriptions: dict[ConversationId, Subscription] = {}
         self._writing = self._closed = False
+        self._deadline = asyncio.timeout(None)
 
     async def serve(self) -> None:
+        """Hear the reader out until it goes, or was sent away and has had time to take it in."""
+        try:
+            async with self._deadline:
+                await self._serve()
+        except TimeoutError:
+            log.debug("A reader did not take its close")
+        finally:
+            self._forget()
+
+    async def _serve(self) -> None:
         leave = self._readers.enter(self._credential, self._person, self.end)
         try:
-            while not self._closed:
+            while True:
                 message: Any = await self._socket.receive()
                 if message["type"] == "websocket.disconnect":
-                    break
-                await self._hear(message.get("text"))
+                    return
+                if not self._closed:
+                    await self._hear(message.get("text"))
         finally:
             leave()
-            self._forget()
 
     def push(self, frames: Sequence[Frame], *, owed: bool = False) -> None:
         """Take frames from the bus; never waits."""
@@ -95,6 +106,7 @@ class Reader:
         """Close with `code`; nothing more is sent from now on."""
         if not self._closed:
             self._forget()
+            self._deadline.reschedule(asyncio.get_running_loop().time() + CLOSE_S)
             self._supervisor.start("socket close", self._close(code))
 
     def _forget(self) -> None:
