@@ -33,7 +33,12 @@ class Supervisor:
         """Run `work` once in the background; an error is logged, never lost."""
         task = asyncio.create_task(self._guard(name, work), name=name)
         self._tasks[task] = name
-        task.add_done_callback(lambda done: self._tasks.pop(done, None))
+
+        def done(_: asyncio.Task[None]) -> None:
+            self._tasks.pop(task, None)
+            work.close()  # a task cancelled before its first step has never begun its work
+
+        task.add_done_callback(done)
         return task
 
     def keep(self, name: str, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:

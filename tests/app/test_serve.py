@@ -1,0 +1,215 @@
+"""The whole house, over HTTP, with a model endpoint on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import stat
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from teahouse.app.serve import Open, serve
+from teahouse.core.errors import Conflict, HomeInUse, SettingsError
+from teahouse.testing.endpoint import Endpoint
+
+pytestmark = pytest.mark.anyio
+
+
+class Guest:
+    """A client of one house, which speaks with the key that lies in the home."""
+
+    def __init__(self, opened: Open, session: aiohttp.ClientSession) -> None:
+        self.opened, self._session = opened, session
+
+    async def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+        headers = {"Authorization": f"Bearer {self.opened.key}"}
+        async with self._session.request(
+            method, self.opened.url + path, json=body, headers=headers
+        ) as response:
+            return response.status, await response.json()
+
+    async def get(self, path: str) -> Any:
+        status, answer = await self.ask("GET", path)
+        assert status == 200, answer
+        return answer
+
+    async def say(self, text: str, **where: str) -> tuple[str, Any]:
+        """Say something and wait for the answer; returns the conversation and the run."""
+        if not where:
+            where = {"agent": (await self.get("/api/agents"))["items"][0]["id"]}
+        status, answer = await self.ask("POST", "/api/messages", {"text": text, **where})
+        assert status == 202, answer
+        run = answer["runs"][0]
+        async with asyncio.timeout(20):
+            while run["post"] is None:
+                await asyncio.sleep(0.01)
+                run = await self.get(f"/api/runs/{run['id']}")
+        return answer["post"]["conversation"], run
+
+
+@asynccontextmanager
+async def running(home: Path, **environ: str) -> AsyncIterator[Guest]:
+    ready: asyncio.Future[Open] = asyncio.get_running_loop().create_future()
+    stop = asyncio.Event()
+    environ = {"TEAHOUSE_LOCAL_MODEL__ENABLED": "false", **environ}
+    async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as group:
+        task = group.create_task(serve(home, environ, port=0, ready=ready.set_result, stop=stop))
+        done, _ = await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED)
+        if task in done:
+            await task
+        try:
+            yield Guest(await ready, session)
+        finally:
+            stop.set()
+
+
+def files_below(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def fake(endpoint: Endpoint) -> dict[str, str]:
+    return {
+        "TEAHOUSE_PROVIDERS__FAKE__WIRE": "openai_chat",
+        "TEAHOUSE_PROVIDERS__FAKE__BASE_URL": endpoint.base_url,
+        "TEAHOUSE_DEFAULT_MODEL": "fake/fake",
+    }
+
+
+async def test_the_environment_alone_makes_a_house_that_answers(tmp_path: Path) -> None:
+    async with Endpoint() as endpoint, running(tmp_path, **fake(endpoint)) as guest:
+        conversation, run = await guest.say("你好")
+
+        posts = await guest.get(f"/api/messages?conversation={conversation}")
+        assert run["status"] == "done"
+        assert posts["items"][-1]["parts"] == [{"type": "text", "text": "echo: 你好"}]
+
+
+async def test_the_house_leaves_word_for_its_owner_alone_and_takes_it_away(tmp_path: Path) -> None:
+    word = tmp_path / "run" / "server.json"
+    async with running(tmp_path) as guest:
+        assert stat.S_IMODE(word.stat().st_mode) == 0o600
+        assert json.loads(word.read_text())["url"] == guest.opened.url
+        key = guest.opened.key
+    assert not word.exists()
+
+    async with running(tmp_path) as guest:
+        guest.opened = Open(url=guest.opened.url, key=key)
+        status, answer = await guest.ask("GET", "/api/me")
+    assert (status, answer["error"]["code"]) == (401, "key_wrong")
+
+
+async def test_two_houses_never_share_a_home(tmp_path: Path) -> None:
+    async with running(tmp_path) as guest:
+        with pytest.raises(HomeInUse):
+            await serve(tmp_path, {}, port=0)
+        assert (await guest.get("/api/me"))["role"] == "owner"
+
+
+async def test_a_taken_port_is_named_and_the_home_is_free_again(tmp_path: Path) -> None:
+    async with running(tmp_path / "one") as guest:
+        port = int(guest.opened.url.rpartition(":")[2])
+        with pytest.raises(Conflict, match=str(port)):
+            await serve(tmp_path / "two", {}, port=port)
+        async with running(tmp_path / "two"):
+            pass
+
+
+async def test_a_password_from_the_environment_skips_the_guide(tmp_path: Path) -> None:
+    async with running(tmp_path, TEAHOUSE_OWNER_PASSWORD="correct horse") as guest:
+        assert guest.opened.setup is None
+        status, _ = await guest.ask("POST", "/api/setup", {"password": "another horse"})
+        assert status == 409
+        status, _ = await guest.ask("POST", "/api/login", {"password": "correct horse"})
+        assert status == 200
+
+
+async def test_a_wrong_base_url_is_refused_with_its_variable(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"ftp://nowhere.*TEAHOUSE_PROVIDERS__BAD__BASE_URL"):
+        await serve(tmp_path, {"TEAHOUSE_PROVIDERS__BAD__BASE_URL": "ftp://nowhere"}, port=0)
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("[fail 401]", "provider_authentication"),
+        ("[fail 429]", "provider_rate_limited"),
+        ("[fail 500]", "provider_overloaded"),
+        ("[cut]", "provider_stream_cut"),
+    ],
+)
+async def test_every_fault_of_a_model_ends_in_a_post_that_says_what_to_do(
+    tmp_path: Path, command: str, code: str
+) -> None:
+    async with Endpoint() as endpoint, running(tmp_path, **fake(endpoint)) as guest:
+        conversation, run = await guest.say(f"hello {command}")
+        last = (await guest.get(f"/api/messages?conversation={conversation}"))["items"][-1]
+
+    assert run["status"] == "failed"
+    assert last["problem"]["code"] == code
+    assert last["problem"]["hint"]
+    assert last["ending"] == "failed"
+
+
+async def test_a_model_that_nobody_serves_is_named(tmp_path: Path) -> None:
+    async with running(tmp_path, TEAHOUSE_DEFAULT_MODEL="ghost/x") as guest:
+        _, run = await guest.say("hi")
+
+    assert run["problem"]["code"] == "no_such_model"
+
+
+async def test_without_any_model_the_house_says_what_to_do(tmp_path: Path) -> None:
+    async with running(tmp_path) as guest:
+        _, run = await guest.say("hi")
+
+    assert run["problem"]["code"] == "no_model"
+
+
+async def test_a_provider_entered_on_the_page_is_used_at_once_and_its_key_stays_hidden(
+    tmp_path: Path,
+) -> None:
+    secret = "sk-" + "k" * 20
+    async with Endpoint() as endpoint:
+        provider = {"base_url": endpoint.base_url, "api_key": secret}
+        changes = {"providers": {"mine": provider}, "default_model": "mine/fake"}
+        async with running(tmp_path) as guest:
+            status, answer = await guest.ask("PATCH", "/api/settings", changes)
+            assert status == 200, answer
+            _, run = await guest.say("hi")
+            shown = await guest.get("/api/settings")
+        async with running(tmp_path) as guest:
+            _, again = await guest.say("hi")
+        sent = [request.headers.get("authorization") for request in endpoint.requests]
+
+    assert (run["status"], again["status"]) == ("done", "done")
+    assert sent == [f"Bearer {secret}"] * len(sent)
+    assert secret not in json.dumps(shown)
+    held = [path.read_bytes() for path in files_below(tmp_path)]
+    assert held
+    assert not any(secret.encode() in content for content in held)
+
+
+async def test_a_conversation_gets_a_title_after_two_turns(tmp_path: Path) -> None:
+    async with Endpoint() as endpoint, running(tmp_path, **fake(endpoint)) as guest:
+        conversation, _ = await guest.say("first")
+        await guest.say("second", conversation=conversation)
+        async with asyncio.timeout(10):
+            while (found := await guest.get(f"/api/conversations/{conversation}"))[
+                "title_by"
+            ] == "none":
+                await asyncio.sleep(0.01)
+
+    assert found["title_by"] == "model"
+    assert found["title"]
+
+
+async def test_one_message_may_go_to_another_model(tmp_path: Path) -> None:
+    async with Endpoint() as endpoint, running(tmp_path, **fake(endpoint)) as guest:
+        await guest.say(
+            "hi", agent=(await guest.get("/api/agents"))["items"][0]["id"], model="fake/other"
+        )
+        assert endpoint.requests[-1].body["model"] == "other"
