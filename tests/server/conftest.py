@@ -12,13 +12,19 @@ from typing import Any
 import aiohttp
 import pytest
 
-from teahouse.agent.directory import AgentDraft
+from teahouse.agent.directory import AgentDraft, Directory
+from teahouse.chat.accounts import Accounts
 from teahouse.chat.ports import Received
+from teahouse.chat.service import Chat
+from teahouse.chat.worker import Worker
+from teahouse.core.bus import Bus
+from teahouse.core.clock import SystemClock
 from teahouse.core.errors import Invalid
 from teahouse.core.i18n import Language
 from teahouse.core.messages import JsonObject, Person, PersonRole
 from teahouse.server.ports import LocalStatus, ModelEntry, ProviderDraft, Trial
 from teahouse.server.serving import address_of, bind, serve
+from teahouse.store.home import open_store
 from tests.chat.conftest import Actor, open_house
 from tests.chat.conftest import House as Services
 
@@ -184,6 +190,27 @@ async def open_web(house: House) -> AsyncIterator[Web]:
         async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as client:
             yield Web(house, address, client)
         stop.set()
+
+
+@asynccontextmanager
+async def open_new(home: Path) -> AsyncIterator[Services]:
+    """The services of a house that nobody has set up yet: without owner and agent."""
+    clock = SystemClock()
+    async with open_store(home, clock) as store:
+        bus, actor = Bus(clock, boot=store.boot), Actor()
+        worker = Worker(store.queue, actor, bus, clock)
+        directory = Directory(store.agents, home / "agents", clock)
+        yield Services(
+            store=store,
+            chat=Chat(store.log, store.files, directory, worker, bus=bus, clock=clock),
+            accounts=Accounts(store.people, clock),
+            directory=directory,
+            worker=worker,
+            bus=bus,
+            actor=actor,
+            owner=None,  # type: ignore[arg-type]
+            agent="",
+        )
 
 
 @pytest.fixture
