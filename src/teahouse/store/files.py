@@ -98,8 +98,9 @@ class BlobFiles(Files):
         """At start: remove uploads that a crash cut off, and what was doomed before it."""
 
         def remove_cut_off() -> None:
-            for folder in (self._folder, self._incoming):
-                folder.mkdir(mode=0o700, exist_ok=True)
+            with refused_by_disk():
+                for folder in (self._folder, self._incoming):
+                    folder.mkdir(mode=0o700, exist_ok=True)
             for path in self._incoming.iterdir():
                 path.unlink()
 

@@ -80,17 +80,19 @@ async def open_store(
 @contextmanager
 def _claimed(home: Path) -> Generator[None]:
     """Hold the lock of the home. Its file is never removed: else two could hold one each."""
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    home.chmod(0o700)
-    handle = os.open(home / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    with refused_by_disk():
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        home.chmod(0o700)
+        handle = os.open(home / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             holder = os.pread(handle, 20, 0).decode("ascii", "replace").strip()
             raise HomeInUse("home_in_use", home=home, pid=holder or "?") from error
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        with refused_by_disk():
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
         yield
     finally:
         os.close(handle)
@@ -117,7 +119,8 @@ def _secret_key(path: Path) -> bytes:
 
 
 def _open_database(path: Path, driver: Driver, clock: Clock) -> tuple[Connection, int]:
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite would make it readable to all
+    with refused_by_disk():  # and private from the start: SQLite would make it readable to all
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     connection: Connection | None = None
     try:
         connection = make_engine(path, driver, read_only=False).connect()
