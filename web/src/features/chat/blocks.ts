@@ -93,6 +93,8 @@ export const plainName = (name: string): string =>
 export const oneLine = (text: string): string =>
   text
     .replace(/^\s*(?:#{1,6}\s|>\s?|[-*+]\s|```\w*)/gm, "")
-    .replace(/\*\*|__|`+|\|[\s:|-]*\|?/g, " ")
+    .replace(/\*+(\S)/g, "$1")
+    .replace(/(\S)\*+/g, "$1")
+    .replace(/`+|\|[\s:|-]*\|?/g, " ")
     .replace(/\s+/g, " ")
     .trim();

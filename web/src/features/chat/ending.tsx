@@ -28,7 +28,9 @@ export function Ending({ post, told, last, onContinue }: Props) {
   const tokens = told?.usage.output ?? 0;
   return (
     <>
-      {told && !cut && <span>{t("chat.seconds", { seconds: duration(told.ms) })}</span>}
+      {told && !cut && ending !== "failed" && (
+        <span>{t("chat.seconds", { seconds: duration(told.ms) })}</span>
+      )}
       {tokens > 0 && !cut && (
         <span className="desk-only">
           {t(told?.usage.estimated ? "chat.tokens.about" : "chat.tokens", {

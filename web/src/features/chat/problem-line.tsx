@@ -28,7 +28,7 @@ export function ProblemLine({ problem, onAgain, last }: Props) {
     <div className="ban r box problem" role="alert">
       <CircleAlert className="i" size={16} aria-hidden />
       <div className="grow">
-        <span className="med">{message}</span> {hint && <span className="k2">{hint}</span>}
+        {message} {hint && <span className="k2">{hint}</span>}
       </div>
       <span className="row">
         {IN_SETTINGS.has(problem.code) && (

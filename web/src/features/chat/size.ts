@@ -7,5 +7,6 @@ export function fileSize(bytes: number): string {
   return megabytes(bytes);
 }
 
-/** Seconds, to a tenth below ten. */
-export const duration = (ms: number): string => number(ms / 1000, ms < 10_000 ? 1 : 0);
+/** Seconds, to a tenth below ten; nothing takes no time. */
+export const duration = (ms: number): string =>
+  number(Math.max(0.1, ms / 1000), ms < 10_000 ? 1 : 0);

@@ -55,9 +55,10 @@ export function Timeline({ steps, writing, live, run }: Props) {
         ) : (
           <>
             <span className="med">
-              {total > 0
-                ? t("chat.steps.timed", { count: number(steps.length), seconds: duration(total) })
+              {steps.length === 1
+                ? t("chat.steps.one")
                 : t("chat.steps", { count: number(steps.length) })}
+              {total > 0 && t("chat.steps.time", { seconds: duration(total) })}
             </span>
             <span className="k3 ell">
               {failed > 0 ? t("chat.steps.failed", { failed: number(failed), names }) : names}
