@@ -50,6 +50,7 @@ def openai(message: str, code: str | None = None, kind: str = "invalid_request_e
         (400, openai("blocked", "content_filter"), errors.ContentFiltered),
         (400, {"code": "data_inspection_failed", "message": "no"}, errors.ContentFiltered),
         (400, openai("Unknown parameter: 'x'"), errors.RequestRefused),
+        (400, openai("Names are case-sensitive: safety_settings"), errors.RequestRefused),
         (404, openai("The model `x` does not exist", "model_not_found"), errors.RequestRefused),
         (422, {"detail": [{"loc": ["body"], "msg": "extra"}]}, errors.RequestRefused),
         (404, b"<!doctype html><title>Not found</title>", errors.Malformed),
@@ -124,6 +125,23 @@ def test_a_quota_that_comes_back_soon_is_a_rate_limit() -> None:
 
     assert isinstance(said, errors.RateLimited)
     assert said.retry_after_s == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        ("Rate limit reached. Please try again in 7.66s.", 7.66),
+        ("Rate limit reached. Please try again in 300ms.", 0.3),
+        ("Please try again in 1m7s.", 67.0),
+        ("You exceeded your current quota. Please retry in 34.07s.", 34.07),
+        ("Please try again in a while", None),
+    ],
+)
+def test_a_wait_that_is_only_said_is_heard(words: str, seconds: float | None) -> None:
+    said = refused(429, openai(words))
+
+    assert isinstance(said, errors.RateLimited)
+    assert said.retry_after_s == seconds
 
 
 def test_no_wait_is_promised_for_what_waiting_does_not_help() -> None:

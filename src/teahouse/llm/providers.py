@@ -64,7 +64,7 @@ def build_provider(
     provider = WIRES[settings.wire](
         name,
         base_url=base_url,
-        key=key or settings.api_key,
+        key=(key or settings.api_key or "").strip() or None,
         headers=settings.headers,
         profile=lambda model: profile_for(base, model, settings.quirks),
         timeouts=settings.timeouts,

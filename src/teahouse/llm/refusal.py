@@ -37,11 +37,12 @@ _QUOTA = re.compile(
     r"|余额不足|欠费"
 )
 _FILTER = re.compile(
-    r"content.?(policy|filter)|moderation|data.?inspection|flagged|responsible.?ai|sensitive"
-    r"|safety"
+    r"content.?(policy|filter)|moderation|data.?inspection|flagged|responsible.?ai"
+    r"|safety (system|filter|polic)|sensitive (word|content|information)|敏感"
 )
 _RATE = re.compile(r"rate.?limit|too many requests|resource.?exhausted|throttl|限流|频率")
 _KEY = re.compile(r"(invalid|incorrect|wrong|no|missing).{0,12}api.?key|authenticat|unauthorized")
+_WAIT = re.compile(r"(?:retry|try again) (?:in|after) (?:(\d+)m)?([\d.]+)(ms|s)\b")
 _LOAD = re.compile(r"overload|unavailable|internal|server.?error|busy|capacity|timeout")
 _SHORT = 300
 _TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
@@ -58,6 +59,8 @@ def refusal_of(
     if page is not None and status in {404, 405}:
         return Malformed(provider, f"{status} {page}".strip())
     words, code = (page, "") if page is not None else _words(body)
+    if wait is None and status == 429:
+        wait = _wait_in(words)
     return refusal(provider, words or str(status), code=code, status=status, retry_after_s=wait)
 
 
@@ -150,6 +153,18 @@ def _told(error: object) -> tuple[str, str, int | None]:
     numbers = [int(n) for n in named if isinstance(n, int | str) and str(n).isdecimal()]
     status = next((n for n in numbers if n in range(400, 600)), None)
     return message, " ".join(str(name) for name in named if name), status
+
+
+def _wait_in(words: str) -> float | None:
+    """Some only say it: `Please try again in 1m7.5s`."""
+    found = _WAIT.search(words.lower())
+    if found is None:
+        return None
+    minutes, number, unit = found.groups()
+    try:
+        return int(minutes or 0) * 60 + float(number) / (1000 if unit == "ms" else 1)
+    except ValueError:
+        return None
 
 
 def is_page(body: bytes) -> str | None:

@@ -178,7 +178,8 @@ class ChatStream:
             self._refused = True
             self._say("refusal", refusal)
         for call in as_objects(delta.get("tool_calls")):
-            self._read_call(call)
+            if "function" in call or call.get("type") in {None, "function"}:
+                self._read_call(call)  # others are tools that the vendor runs itself
         old = as_object(delta.get("function_call"))  # the dialect before tools
         if old:
             self._read_call({"index": 0, "function": old})
