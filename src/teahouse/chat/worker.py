@@ -8,14 +8,21 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec import Struct, field, structs
 
-from teahouse.agent.participant import Journal, Participants, Reply, Step, Turn
+from teahouse.agent.participant import Journal, Participants, Reply, ResultStep, Step, Turn
 from teahouse.chat.perspective import project
 from teahouse.chat.ports import Lease, Run, RunQueue, RunStatus
 from teahouse.chat.story import ending, replay
 from teahouse.core.bus import Bus
 from teahouse.core.clock import Clock
 from teahouse.core.errors import Conflict, NotFound, Problem, StorageFull, TeahouseError
-from teahouse.core.events import ReplyDone, RunEvent, StreamStart, Usage, unfinished
+from teahouse.core.events import (
+    ReplyDone,
+    RunEvent,
+    StreamStart,
+    ToolFinished,
+    Usage,
+    unfinished,
+)
 from teahouse.core.ids import new_id
 from teahouse.core.messages import Ending, Post, RunId
 from teahouse.core.tasks import Supervisor
@@ -99,10 +106,15 @@ class Worker:
 
     async def _take_turn(self, lease: Lease, live: _Live) -> None:
         run, story = lease.run, list[RunEvent]()
+        journal = _Journal(self._queue, run)
 
         async def emit(events: Sequence[RunEvent]) -> None:
             story.extend(events)
             self._bus.publish(run.conversation, run.id, events)
+
+        async def cut(why: Ending, problem: Problem | None = None) -> Reply:
+            await emit(journal.untold(story))
+            return _cut(story, why, problem)
 
         await emit([StreamStart(author=run.participant, attempt=run.attempt)])
         if run.stop_asked or live.stopping:
@@ -111,22 +123,25 @@ class Worker:
             return
         live.turn = asyncio.current_task()
         try:
-            reply = await self._respond(lease, emit)
+            reply = await self._respond(lease, journal, emit)
         except asyncio.CancelledError:
             if not live.stopping:
                 raise  # the house closes: the next start takes the run up from its journal
-            reply = _cut(story, "stopped")
+            reply = await cut("stopped")
         except TeahouseError as error:
-            reply = _cut(story, "failed", error.problem())
+            reply = await cut("failed", error.problem())
         except Exception:  # a participant may hold foreign code; its bug ends the run alone
             log.exception("Run %s broke", run.id)
-            reply = _cut(story, "failed", TeahouseError("internal").problem())
+            reply = await cut("failed", TeahouseError("internal").problem())
         finally:
             live.turn = None  # the ending is written whole, whoever presses stop now
         await self._finish(run, reply)
 
     async def _respond(
-        self, lease: Lease, emit: Callable[[Sequence[RunEvent]], Awaitable[None]]
+        self,
+        lease: Lease,
+        journal: Journal,
+        emit: Callable[[Sequence[RunEvent]], Awaitable[None]],
     ) -> Reply:
         run = lease.run
         participant = await self._participants.find(run.participant, model=run.model)
@@ -137,7 +152,7 @@ class Worker:
             messages=project(lease.log, run.participant),
             steps=lease.steps,
         )
-        return await participant.respond(turn, _Journal(self._queue, run), emit)
+        return await participant.respond(turn, journal, emit)
 
     async def _finish(self, run: Run, reply: Reply) -> None:
         post = Post(
@@ -170,11 +185,22 @@ class Worker:
 
 
 class _Journal(Journal):
+    """Keeps in mind which tool calls are finished: a stop may fall between a result's record and
+    its event, and what is finished must not be told as interrupted later."""
+
     def __init__(self, queue: RunQueue, run: Run) -> None:
         self._queue, self._run = queue, run
+        self._finished: list[ToolFinished] = []
 
     async def append(self, step: Step, /) -> None:
+        if isinstance(step, ResultStep):
+            finished = ToolFinished(result=step.result, elapsed_ms=step.elapsed_ms)
+            self._finished.append(finished)
         await self._queue.append(self._run.id, self._run.attempt, step)
+
+    def untold(self, story: Sequence[RunEvent]) -> list[RunEvent]:
+        told = {event.result.call for event in story if isinstance(event, ToolFinished)}
+        return [event for event in self._finished if event.result.call not in told]
 
 
 _STATUS: dict[Ending, RunStatus] = {"failed": "failed", "stopped": "stopped"}
