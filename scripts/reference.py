@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import typer
+
+from teahouse.cli.main import application
+from teahouse.cli.overview import overview
 from teahouse.config import keys
 from teahouse.config.load import variable
 from teahouse.config.tree import ENVIRONMENT_ONLY
@@ -19,6 +23,11 @@ FOLDER = ROOT / "docs" / "reference"
 NOTE = "<!-- Written by `make reference` from the code. Change the code, not this page. -->\n\n"
 Schema = dict[str, Any]
 
+CLI = (
+    "Every command takes `--home` and `--json`, and speaks the language of `LANG` or of "
+    "`TEAHOUSE_LANGUAGE`. Exit codes: 0 done, 1 failed, 2 called wrongly, 3 another process has "
+    "the home, 130 interrupted."
+)
 SETTINGS = (
     "In `config.toml` below the home, in the page, or as environment variables, which win. Names "
     "in capitals are yours to choose. Those in brackets are taken from the environment alone. "
@@ -127,6 +136,28 @@ def errors() -> str:
     return "\n".join([*lines, ""])
 
 
+def cli() -> str:
+    """What every command says to `--help`."""
+    group = typer.main.get_command(application())
+    lines = ["# Commands", "", CLI, "", "## teahouse", "", *code(overview("en-US"))]
+    for path, words in helps(group, group.make_context("teahouse", [], resilient_parsing=True)):
+        lines += [f"{'#' * min(len(path), 3)} {' '.join(path)}", "", *code(words)]
+    return "\n".join(lines)
+
+
+def helps(group: Any, context: Any) -> Iterator[tuple[tuple[str, ...], str]]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        own = command.make_context(name, [], parent=context, resilient_parsing=True)
+        yield tuple(own.command_path.split()), command.get_help(own)
+        if hasattr(command, "list_commands"):
+            yield from helps(command, own)
+
+
+def code(words: str) -> list[str]:
+    return ["```text", words.rstrip(), "```", ""]
+
+
 def settings() -> str:
     """Every setting with what it takes, its default and the variable that fixes it."""
     texts = i18n.texts("en-US")
@@ -152,6 +183,7 @@ def settings() -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "cli.md": cli,
     "settings.md": settings,
     "api.md": api,
     "events.md": events,
