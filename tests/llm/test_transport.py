@@ -9,7 +9,7 @@ from contextlib import aclosing
 
 import pytest
 
-from teahouse.core.events import PartDelta, ReplyDone, StreamEvent
+from teahouse.core.events import PartDelta, PartDone, ReplyDone, StreamEvent
 from teahouse.core.messages import Message, Text
 from teahouse.llm.errors import (
     EndpointError,
@@ -152,6 +152,29 @@ async def test_what_came_before_a_break_is_shown_before_the_error(build: Build, 
     assert events[0].delta == "hello"
 
 
+@pytest.mark.parametrize("end", ["cut", "reset"])
+async def test_a_slow_reader_gets_what_came_before_a_break(build: Build, end: Step) -> None:
+    answer = Answer(steps=(HELLO, Hold("gate"), chunk({"content": " world"}), end))
+    async with (
+        Endpoint([answer]) as endpoint,
+        aclosing(build(endpoint.base_url).stream(REQUEST)) as batches,
+    ):
+        await anext(batches)
+        endpoint.release("gate")
+        async with asyncio.timeout(10):
+            while endpoint.open_connections:
+                await asyncio.sleep(0)
+        for _ in range(100):  # until our end has seen the break as well
+            await asyncio.sleep(0)
+
+        (delta, *_) = await anext(batches)
+        assert delta == PartDelta(index=0, kind="text", delta=" world")
+        (kept,) = await anext(batches)
+        assert kept == PartDone(index=0, part=Text(text="hello world"))
+        with pytest.raises(StreamCut):
+            await anext(batches)
+
+
 @pytest.mark.parametrize("end", ["cut", "reset", "hang"])
 async def test_a_break_after_the_finish_costs_only_the_counts(build: Build, end: Step) -> None:
     async with Endpoint([Answer(steps=(HELLO, STOP, end))]) as endpoint:
@@ -202,6 +225,16 @@ async def test_connections_serve_again_after_a_whole_reply(build: Build) -> None
         provider = build(endpoint.base_url)
         for _ in range(5):
             await ask(provider)
+
+    assert endpoint.accepted == 1
+
+
+async def test_an_end_that_comes_a_little_late_is_waited_for(build: Build) -> None:
+    late = Answer(steps=(HELLO, STOP, DONE, 0.005))
+    async with Endpoint([late, late]) as endpoint:
+        provider = build(endpoint.base_url)
+        await ask(provider)
+        await ask(provider)
 
     assert endpoint.accepted == 1
 
