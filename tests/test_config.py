@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teahouse.config import keys, tree
-from teahouse.config.file import SettingsFile, line_of, write_atomically
+from teahouse.config.file import SettingsFile, line_of, undo, write_atomically
 from teahouse.config.home import home_folder, language, surroundings
 from teahouse.config.live import LiveSettings, mask
 from teahouse.config.load import load, variable
@@ -410,14 +410,25 @@ def test_a_linked_file_stays_a_link(tmp_path: Path) -> None:
 def test_undo_brings_back_the_version_before_and_twice_is_as_never(tmp_path: Path) -> None:
     file = SettingsFile(tmp_path)
     with pytest.raises(SettingsError):
-        file.undo()
+        undo(tmp_path)
     file.write("language = 'en'\n")
     file.write("language = 'zh-CN'\n")
 
-    file.undo()
+    undo(tmp_path)
     assert SettingsFile(tmp_path).tree == {"language": "en"}
-    file.undo()
+    undo(tmp_path)
     assert SettingsFile(tmp_path).tree == {"language": "zh-CN"}
+
+
+def test_undo_helps_when_the_file_is_broken(tmp_path: Path) -> None:
+    file = SettingsFile(tmp_path)
+    file.write("language = 'en'\n")
+    file.write("language = 'zh-CN'\n")
+    (tmp_path / "config.toml").write_text("language = ", encoding="utf-8")
+
+    undo(tmp_path)
+
+    assert load(tmp_path, {}).language == "en-US"
 
 
 # While the house is open -------------------------------------------------------------------------

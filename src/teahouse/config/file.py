@@ -83,14 +83,6 @@ class SettingsFile:
         write_atomically(self.path, text)
         self.text, self.tree = text, tomllib.loads(text)
 
-    def undo(self) -> None:
-        """Swap the file with the version before; twice is as never."""
-        try:
-            before = self._previous.read_text(encoding="utf-8")
-        except FileNotFoundError as error:
-            raise SettingsError("settings_nothing_to_undo", path=self.path) from error
-        self.write(before)
-
     def secrets(self) -> frozenset[str]:
         """The sealed values that the file names, now or after an undo."""
         before = ""
@@ -101,6 +93,20 @@ class SettingsFile:
     @property
     def _previous(self) -> Path:
         return self.path.with_name(FILE + PREVIOUS)
+
+
+def undo(home: Path) -> None:
+    """Swap the file with the version before; twice is as never. It may be broken: that is when
+    this is needed most."""
+    path = home / FILE
+    previous = path.with_name(FILE + PREVIOUS)
+    try:
+        before = previous.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SettingsError("settings_nothing_to_undo", path=path) from error
+    now = path.read_bytes().decode("utf-8", "replace") if path.exists() else ""
+    write_atomically(previous, now)
+    write_atomically(path, before)
 
 
 def _put(document: tomlkit.TOMLDocument, key: Key, value: Any) -> None:

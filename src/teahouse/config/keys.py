@@ -151,7 +151,7 @@ def _convert(key: Key, value: Any, source: str, *, strict: bool) -> Any:
     if key[-1] == "base_url" and found is not None and not _is_url(found):
         raise SettingsError("setting_not_url", key=dotted(key), value=found, source=source)
     if key[0] == "providers" and key[-1] == "vendor" and found not in VENDORS:
-        near = difflib.get_close_matches(found, VENDORS, n=1)
+        near = difflib.get_close_matches(str(found), list(VENDORS), n=1)
         known = near[0] if near else ", ".join(VENDORS)
         raise SettingsError("provider_vendor", provider=key[1], vendor=found, known=known)
     return found

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 import msgspec
 
 from teahouse.chat.ports import Secrets
-from teahouse.config.file import SettingsFile
+from teahouse.config.file import SettingsFile, undo
 from teahouse.config.home import LANGUAGE, system_language
 from teahouse.config.keys import (
     NOT_SETTINGS,
@@ -105,14 +105,14 @@ class LiveSettings:
     async def undo(self) -> JsonObject:
         """Go back to the file before the last change. Sealed values keep their newest content."""
         async with self._changing:
-            file = SettingsFile(self.config.home)
-            await asyncio.to_thread(file.undo)
+            home = self.config.home
+            await asyncio.to_thread(undo, home)
             try:
                 fresh = await self._fresh()
             except SettingsError:
-                await asyncio.to_thread(file.undo)
+                await asyncio.to_thread(undo, home)
                 raise
-            await self._take(fresh, file.secrets())
+            await self._take(fresh, fresh.file.secrets())
         return self.public()
 
     async def _fresh(self) -> Reading:

@@ -1,0 +1,192 @@
+"""`teahouse people` and `teahouse keys`: who may come in, and with which key."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Literal
+
+import typer
+
+from teahouse.cli import find
+from teahouse.cli.call import ask as call
+from teahouse.cli.call import terminal_of
+from teahouse.cli.client import Client
+from teahouse.cli.options import Home, Json, Yes
+from teahouse.cli.terminal import Terminal, read_standard_input
+from teahouse.core.errors import Invalid, NotFound
+from teahouse.core.ids import new_secret
+
+GIVEN_LENGTH = 16  # characters of a password that we make up: 96 random bits
+
+Role = Annotated[
+    Literal["admin", "member", "guest"], typer.Option("--role", help="cli.option.role")
+]
+Password = Annotated[
+    str | None, typer.Option("--password", help="cli.option.password", metavar="TEXT")
+]
+PasswordFromInput = Annotated[
+    bool, typer.Option("--password-stdin", help="cli.option.password_stdin")
+]
+NewPerson = Annotated[str, typer.Argument(help="cli.argument.new_person")]
+PersonName = Annotated[str, typer.Argument(help="cli.argument.person")]
+
+
+def list_people(ctx: typer.Context, home: Home = None, as_json: Json = False) -> None:
+    async def work(terminal: Terminal, client: Client) -> None:
+        found = await client.items("/api/people")
+        if as_json:
+            terminal.give({"items": found, "next": None})
+            return
+        heads = [terminal.t(f"cli.head.{name}") for name in ("name", "role", "id")]
+        terminal.table(heads, [(p["name"], p["role"], p["id"]) for p in found])
+
+    call(ctx, home, work)
+
+
+def add(
+    ctx: typer.Context,
+    *,
+    name: NewPerson,
+    role: Role = "member",
+    password: Password = None,
+    password_stdin: PasswordFromInput = False,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    secret, made_up = _password(terminal_of(ctx), password, from_input=password_stdin)
+
+    async def work(terminal: Terminal, client: Client) -> None:
+        body = {"name": name, "role": role, "password": secret}
+        made = await client.post("/api/people", body)
+        if as_json:
+            terminal.give({**made, "password": secret} if made_up else made)
+            return
+        terminal.say(terminal.t("cli.people.added", name=made["name"], role=made["role"]))
+        if made_up:
+            terminal.say(terminal.t("cli.people.password", password=secret))
+
+    call(ctx, home, work)
+
+
+def give_password(
+    ctx: typer.Context,
+    *,
+    name: PersonName,
+    password: Password = None,
+    password_stdin: PasswordFromInput = False,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    secret, made_up = _password(terminal_of(ctx), password, from_input=password_stdin)
+
+    async def work(terminal: Terminal, client: Client) -> None:
+        found = await find.person(client, name)
+        await client.call("PATCH", f"/api/people/{found['id']}", {"password": secret})
+        if as_json:
+            terminal.give({"id": found["id"], **({"password": secret} if made_up else {})})
+            return
+        terminal.say(terminal.t("cli.people.new_password", name=found["name"]))
+        if made_up:
+            terminal.say(terminal.t("cli.people.password", password=secret))
+
+    call(ctx, home, work)
+
+
+def remove(
+    ctx: typer.Context, name: PersonName, yes: Yes = False, home: Home = None, as_json: Json = False
+) -> None:
+    async def work(terminal: Terminal, client: Client) -> None:
+        found = await find.person(client, name)
+        if not (yes or terminal.confirm(terminal.t("cli.people.sure", name=found["name"]))):
+            raise Invalid("not_confirmed")
+        await client.call("DELETE", f"/api/people/{found['id']}")
+        if as_json:
+            terminal.give({"id": found["id"], "removed": True})
+        else:
+            terminal.say(terminal.t("cli.people.removed", name=found["name"]))
+
+    call(ctx, home, work)
+
+
+def _password(terminal: Terminal, given: str | None, *, from_input: bool) -> tuple[str, bool]:
+    """The password, and whether we made it up because nobody was there to choose one."""
+    if given is not None:
+        return given, False
+    if from_input:
+        return read_standard_input().rstrip("\r\n"), False
+    if not sys.stdin.isatty():
+        return new_secret()[:GIVEN_LENGTH], True
+    chosen = terminal.ask_secret(terminal.t("cli.people.choose"))
+    if chosen != terminal.ask_secret(terminal.t("cli.people.again")):
+        raise Invalid("passwords_differ")
+    return chosen, False
+
+
+def create_key(
+    ctx: typer.Context,
+    *,
+    name: Annotated[str, typer.Option("--name", help="cli.option.key_name", metavar="NAME")],
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    async def work(terminal: Terminal, client: Client) -> None:
+        made = await client.post("/api/keys", {"name": name})
+        if as_json:
+            terminal.give({"id": made["id"], "key": made["key"]})
+        else:
+            terminal.say(made["key"])
+            terminal.tell(terminal.t("cli.keys.created", name=name))
+
+    call(ctx, home, work)
+
+
+def list_keys(ctx: typer.Context, home: Home = None, as_json: Json = False) -> None:
+    async def work(terminal: Terminal, client: Client) -> None:
+        found = await client.items("/api/keys")
+        if as_json:
+            terminal.give({"items": found, "next": None})
+            return
+        heads = [terminal.t(f"cli.head.{name}") for name in ("name", "created", "used", "id")]
+        rows = [
+            (k["name"], k["created_at"][:10], (k["last_used_at"] or "–")[:10], k["id"])
+            for k in found
+        ]
+        terminal.table(heads, rows)
+
+    call(ctx, home, work)
+
+
+def remove_key(
+    ctx: typer.Context,
+    *,
+    key: Annotated[str, typer.Argument(help="cli.argument.key")],
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    async def work(terminal: Terminal, client: Client) -> None:
+        found = [k for k in await client.items("/api/keys") if key in {k["id"], k["name"]}]
+        if not found:
+            raise NotFound("key_unnamed", name=key)
+        if len(found) > 1:
+            ids = ", ".join(str(one["id"]) for one in found)
+            raise Invalid("name_ambiguous", name=key, names=ids)
+        await client.call("DELETE", f"/api/keys/{found[0]['id']}")
+        if as_json:
+            terminal.give({"id": found[0]["id"], "removed": True})
+        else:
+            terminal.say(terminal.t("cli.keys.removed", name=found[0]["name"]))
+
+    call(ctx, home, work)
+
+
+def commands(group: typer.Typer) -> None:
+    group.command("list", help="cli.command.people.list")(list_people)
+    group.command("add", help="cli.command.people.add")(add)
+    group.command("password", help="cli.command.people.password")(give_password)
+    group.command("remove", help="cli.command.people.remove")(remove)
+
+
+def key_commands(group: typer.Typer) -> None:
+    group.command("create", help="cli.command.keys.create")(create_key)
+    group.command("list", help="cli.command.keys.list")(list_keys)
+    group.command("remove", help="cli.command.keys.remove")(remove_key)
