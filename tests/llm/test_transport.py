@@ -230,7 +230,7 @@ async def test_connections_serve_again_after_a_whole_reply(build: Build) -> None
 
 
 async def test_an_end_that_comes_a_little_late_is_waited_for(build: Build) -> None:
-    late = Answer(steps=(HELLO, STOP, DONE, 0.005))
+    late = Answer(steps=(HELLO, STOP, DONE, 0.0, 0.0, 0.0))  # a few turns of the loop later
     async with Endpoint([late, late]) as endpoint:
         provider = build(endpoint.base_url)
         await ask(provider)
