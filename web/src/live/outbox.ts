@@ -16,6 +16,8 @@ export interface Outgoing {
   replyTo: string | null;
   at: string;
   state: "sending" | "waiting" | "failed";
+  /** How often nobody answered. */
+  tries: number;
   problem: Problem | null;
 }
 
@@ -63,7 +65,7 @@ export type Writing = Pick<Outgoing, "person" | "to" | "text" | "files" | "reply
 export function send(writing: Writing): string {
   const clientId = newClientId();
   const at = new Date().toISOString();
-  keep([...items(), { ...writing, clientId, at, state: "waiting", problem: null }]);
+  keep([...items(), { ...writing, clientId, at, state: "waiting", tries: 0, problem: null }]);
   void deliver();
   return clientId;
 }
@@ -133,7 +135,7 @@ async function deliverOne(item: Outgoing): Promise<void> {
       if (waits) throw error;
       return;
     }
-    change(item.clientId, { state: "waiting" });
+    change(item.clientId, { state: "waiting", tries: item.tries + 1 });
     throw error;
   }
 }

@@ -30,6 +30,7 @@ function out(clientId: string, state: Outgoing["state"] = "waiting"): Outgoing {
   return {
     clientId,
     state,
+    tries: 0,
     person: "u_1",
     to: "c_1",
     text: "",

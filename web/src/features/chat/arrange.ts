@@ -8,6 +8,7 @@ export type Item =
   | { kind: "day"; key: string; at: string }
   | { kind: "mine"; key: string; post: Post; waits: boolean }
   | { kind: "answer"; key: string; author: string; post: Post | null; answer: Answer | null }
+  /** `place` counts those that wait for a way out; 0 is on its way. */
   | { kind: "pending"; key: string; out: Outgoing; place: number };
 
 interface Question {
@@ -72,10 +73,11 @@ export function arrange(
     }
   }
   const acknowledged = new Set(posts.map((post) => post.client_id));
+  const held = !online || outgoing.some((out) => out.state !== "failed" && out.tries > 0);
   let place = 0;
   for (const out of outgoing) {
     if (acknowledged.has(out.clientId)) continue;
-    if (out.state !== "failed" && !online) place += 1;
+    if (held && out.state !== "failed") place += 1;
     items.push({ kind: "pending", key: out.clientId, out, place });
   }
   return withDays(items);
