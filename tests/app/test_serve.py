@@ -15,6 +15,7 @@ import pytest
 
 from teahouse.app.serve import Open, serve
 from teahouse.core.errors import Conflict, HomeInUse, SettingsError
+from teahouse.testing.answers import Answer
 from teahouse.testing.endpoint import Endpoint
 
 pytestmark = pytest.mark.anyio
@@ -213,3 +214,35 @@ async def test_one_message_may_go_to_another_model(tmp_path: Path) -> None:
             "hi", agent=(await guest.get("/api/agents"))["items"][0]["id"], model="fake/other"
         )
         assert endpoint.requests[-1].body["model"] == "other"
+
+
+@pytest.mark.parametrize("hold", ["[hang first]", "[hang]", "[hang mid]"])
+async def test_stop_closes_the_models_socket_in_every_phase(tmp_path: Path, hold: str) -> None:
+    async with Endpoint() as endpoint, running(tmp_path, **fake(endpoint)) as guest:
+        agent = (await guest.get("/api/agents"))["items"][0]["id"]
+        _, answer = await guest.ask("POST", "/api/messages", {"text": hold, "agent": agent})
+        asked = await endpoint.request(0)
+
+        status, run = await guest.ask("POST", f"/api/runs/{answer['runs'][0]['id']}/stop")
+
+        assert (status, run["status"]) == (200, "stopped")
+        async with asyncio.timeout(10):
+            await asked.closed.wait()
+        assert not asked.finished
+
+
+async def test_a_browser_that_vanishes_takes_its_question_to_a_model_along(tmp_path: Path) -> None:
+    async with (
+        Endpoint([Answer(before=("hang",), steps=())]) as endpoint,
+        running(tmp_path, **fake(endpoint)) as guest,
+    ):
+        asking = asyncio.ensure_future(
+            guest.ask("POST", "/api/models/test", {"model": "fake/fake"})
+        )
+        asked = await endpoint.request(0)
+
+        asking.cancel()
+
+        async with asyncio.timeout(10):
+            await asked.closed.wait()
+        assert not asked.finished

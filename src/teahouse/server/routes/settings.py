@@ -12,6 +12,7 @@ from teahouse.server.answers import whole
 from teahouse.server.body import Request
 from teahouse.server.forms import ModelQuestion, Pull
 from teahouse.server.ports import LocalStatus, ModelEntry, Trial
+from teahouse.server.presence import while_there
 
 
 @get("/api/settings", managers=True)
@@ -33,7 +34,7 @@ async def list_models(request: Request) -> Page[ModelEntry]:
 @post("/api/models/test", managers=True, status_code=200)
 async def test_model(request: Request, data: JSONBody[ModelQuestion]) -> Trial:
     """Ask a model a short question; `provider` tries one that is not kept yet."""
-    return await request.house.models.test(data.model, data.provider)
+    return await while_there(request, request.house.models.test(data.model, data.provider))
 
 
 @get("/api/models/local")
