@@ -21,7 +21,7 @@ PAGE_SOURCES := $(shell find web src/teahouse/locales -type f \
 	-not -name '*.py' -not -name '*.pyc' 2>/dev/null)
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix web
 
-.PHONY: help run test check fix bench web dist docs reference lock crash powerloss system clean
+.PHONY: help run test check fix bench web dist docs reference picture lock crash powerloss system clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +56,9 @@ docs: reference ## Build the documentation into site/
 reference: $(STAMPS)/dev ## Write docs/reference and the page's types anew from the code
 	@$(PY) scripts/reference.py
 	@$(PY) -m teahouse.server.schema web/src/api/generated
+
+picture: $(STAMPS)/dev $(PAGE) ## Take the picture of the page that README shows
+	@TEAHOUSE_PICTURES=docs/images $(BIN)/pytest -q tests/browser/test_readme_picture.py
 
 crash: $(STAMPS)/dev ## Kill the server N=200 times while people talk, and look for what got lost
 	@$(PY) -m teahouse.testing.crash --rounds $(N)
