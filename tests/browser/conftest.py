@@ -65,7 +65,7 @@ class House:
 
     def start(self) -> None:
         log = (self.home / "server.log").open("ab")
-        command = [sys.executable, "/tmp/web-shell/serve2.py"]
+        command = [sys.executable, "-m", "teahouse", "serve"]
         self._process = subprocess.Popen(
             [*command, "--home", str(self.home), "--port", str(self.port)],
             env=self._environ,
@@ -137,11 +137,18 @@ def new_house(tmp_path: Path, model: str) -> Iterator[House]:
 
 
 @pytest.fixture
+def new_house_without_model(tmp_path: Path) -> Iterator[House]:
+    """Nobody has been here, and the only provider is not at home."""
+    house = House(tmp_path, f"http://127.0.0.1:{free_port()}/v1")
+    house.start()
+    yield house
+    house.stop()
+
+
+@pytest.fixture
 def new_house_with_owner(tmp_path: Path, model: str) -> Iterator[House]:
     """A house of one test's own, to be killed and started again."""
-    house = House(
-        tmp_path, model, TEAHOUSE_OWNER_PASSWORD=PASSWORD, TEAHOUSE_LANGUAGE="zh-CN"
-    )
+    house = House(tmp_path, model, TEAHOUSE_OWNER_PASSWORD=PASSWORD, TEAHOUSE_LANGUAGE="zh-CN")
     house.start()
     yield house
     house.stop()

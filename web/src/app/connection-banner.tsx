@@ -22,23 +22,21 @@ export function ConnectionBanner() {
   const seconds = useSecondsUntil(retryAt);
   if (online) return null;
   return (
-    <div className="top-ban">
-      <Banner
-        tone="warning"
-        icon={<WifiOff className="i" size={16} aria-hidden />}
-        action={
-          retry && (
-            <Button size="sm" onClick={retry}>
-              {t("shell.offline.retry")}
-            </Button>
-          )
-        }
-      >
-        <b className="semi">{t("shell.offline")}</b>{" "}
-        <span className="num" aria-live="off">
-          {seconds > 0 ? t("shell.offline.retry_in", { seconds }) : t("shell.offline.trying")}
-        </span>
-      </Banner>
-    </div>
+    <Banner
+      tone="warning"
+      icon={<WifiOff className="i" size={16} aria-hidden />}
+      action={
+        retry && (
+          <Button size="sm" onClick={retry}>
+            {t("shell.offline.retry")}
+          </Button>
+        )
+      }
+    >
+      <b className="semi">{t("shell.offline")}</b>{" "}
+      <span className="num" aria-live="off">
+        {seconds > 0 ? t("shell.offline.retry_in", { seconds }) : t("shell.offline.trying")}
+      </span>
+    </Banner>
   );
 }

@@ -3,6 +3,7 @@ import { type ReactNode, Suspense } from "react";
 import { useT } from "@/i18n";
 import { cx, Skeleton } from "@/ui";
 import { ConnectionBanner } from "./connection-banner";
+import { ModelBanner } from "./model-banner";
 import { type Area, Rail, TabBar } from "./navigation";
 import { Shortcuts } from "./shortcuts";
 
@@ -21,7 +22,10 @@ export function Shell({ area, inner, list, main }: Props) {
       <a className="skip" href="#content">
         {t("shell.skip")}
       </a>
-      <ConnectionBanner />
+      <div className="top-ban">
+        <ConnectionBanner />
+        {area !== "settings" && <ModelBanner />}
+      </div>
       <Rail area={area} />
       {list && <Suspense fallback={<section className="pane list" />}>{list}</Suspense>}
       <Suspense

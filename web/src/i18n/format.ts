@@ -58,5 +58,5 @@ export function megabytes(bytes: number): string {
 }
 
 export function seconds(ms: number): string {
-  return number(ms / 1000, ms < 10_000 ? 2 : 1);
+  return number(Math.max(ms, 10) / 1000, ms < 10_000 ? 2 : 1);
 }

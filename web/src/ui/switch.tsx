@@ -3,7 +3,7 @@ interface Props {
   label: string;
   checked: boolean;
   onChange: (checked: boolean) => void;
-  disabled?: boolean;
+  disabled?: boolean | undefined;
 }
 
 export function Switch({ label, checked, onChange, disabled }: Props) {

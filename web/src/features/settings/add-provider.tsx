@@ -1,6 +1,6 @@
 /** Connecting a provider: entered, tried, then kept. */
 import { useState } from "react";
-import { useChangeSettings } from "@/api/queries";
+import { useChangeSettings, useSettings } from "@/api/queries";
 import { type Draft, draftOf, faultsOf, modelId, settingsOf } from "@/features/models/draft";
 import { ProviderFields } from "@/features/models/provider-fields";
 import { VENDORS, type Vendor } from "@/features/models/vendors";
@@ -13,7 +13,8 @@ export function AddProvider({ first, onClose }: { first: boolean; onClose: () =>
   const change = useChangeSettings();
   const [draft, setDraft] = useState<Draft>(() => draftOf(VENDORS[0] as Vendor));
   const [answered, setAnswered] = useState(false);
-  const [usual, setUsual] = useState(first);
+  const fixed = useSettings().data?.locked?.includes("default_model") ?? false;
+  const [usual, setUsual] = useState(first && !fixed);
   const complete = Object.keys(faultsOf(draft, false)).length === 0;
 
   function keep() {
@@ -48,7 +49,12 @@ export function AddProvider({ first, onClose }: { first: boolean; onClose: () =>
       <ProviderFields draft={draft} onChange={setDraft} onTested={setAnswered} />
       <div className="row">
         <span className="label grow">{t("settings.provider.usual")}</span>
-        <Switch label={t("settings.provider.usual")} checked={usual} onChange={setUsual} />
+        <Switch
+          label={t("settings.provider.usual")}
+          checked={usual}
+          onChange={setUsual}
+          disabled={fixed}
+        />
       </div>
       {change.error && (
         <Banner tone="error" box>

@@ -1,7 +1,7 @@
 /** Which model answers: the one on this machine, or a provider's. */
 import { ArrowRight } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
-import { useChangeSettings, useLocalModel, useModels } from "@/api/queries";
+import { useChangeSettings, useLocalModel, useModels, useSettings } from "@/api/queries";
 import { type Draft, draftOf, settingsOf } from "@/features/models/draft";
 import { isUsable, LocalPull, LocalState } from "@/features/models/local-model";
 import { ProviderFields } from "@/features/models/provider-fields";
@@ -26,6 +26,7 @@ function Choose({ onDone }: { onDone: () => void }) {
   const t = useT();
   const local = useLocalModel();
   const models = useModels();
+  const settings = useSettings();
   const change = useChangeSettings();
   const [choice, setChoice] = useState<Choice>("local");
   const [draft, setDraft] = useState<Draft>(() => draftOf(VENDORS[0] as Vendor));
@@ -37,8 +38,9 @@ function Choose({ onDone }: { onDone: () => void }) {
   const coming = choice === "local" && local.data?.state === "pulling";
 
   function enter() {
-    if (choice === "provider") change.mutate(settingsOf(draft, true), { onSuccess: onDone });
-    else if (localId && isUsable(local.data) && !elsewhere) {
+    const fixed = settings.data?.locked?.includes("default_model") ?? false;
+    if (choice === "provider") change.mutate(settingsOf(draft, !fixed), { onSuccess: onDone });
+    else if (localId && isUsable(local.data) && !elsewhere && !fixed) {
       change.mutate({ default_model: localId }, { onSettled: onDone });
     } else onDone();
   }

@@ -1,0 +1,131 @@
+"""Every screen in light and dark, on a desk and on a phone: no serious fault, nothing runs over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, ViewportSize, expect
+
+from tests.browser.conftest import DESK, PHONE, House, Visitor
+
+SERIOUS = {"serious", "critical"}
+SCREENS = {
+    "chats": "/chats",
+    "contacts": "/contacts",
+    "agent": "/contacts/{agent}",
+    "settings": "/settings",
+    "settings-models": "/settings/models",
+    "settings-keys": "/settings/keys",
+    "not-found": "/nowhere",
+}
+SIZES: dict[str, ViewportSize] = {
+    "desk": DESK,
+    "laptop": {"width": 1024, "height": 768},
+    "tablet": {"width": 768, "height": 1024},
+    "phone": PHONE,
+    "small": {"width": 320, "height": 640},
+}
+
+
+def serious_faults(page: Page) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{one['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:240]}"
+        for one in found
+        if one["impact"] in SERIOUS
+        for node in one["nodes"]
+    ]
+
+
+def quiet(page: Page) -> None:
+    """The screen has what it waits for."""
+    expect(page.locator("#content")).to_be_attached()
+    page.wait_for_load_state("networkidle")
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
+
+
+def agent_of(house: House, visit: Visitor) -> str:
+    return visit(house).request.get("/api/agents").json()["items"][0]["id"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("screen", SCREENS)
+def test_a_screen_has_no_serious_fault(
+    shared_house: House,
+    visit: Visitor,
+    picture: Callable[[Page, str], Path],
+    screen: str,
+    theme: str,
+) -> None:
+    path = SCREENS[screen].format(agent=agent_of(shared_house, visit))
+    for name, language in (("desk", "zh-CN"), ("phone", "en-US")):
+        page = visit(shared_house, path, theme=theme, language=language, size=SIZES[name])
+        quiet(page)
+        picture(page, f"{screen}-{name}-{theme}")
+        assert serious_faults(page) == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_nothing_runs_over_the_edge(shared_house: House, visit: Visitor, size: str) -> None:
+    agent = agent_of(shared_house, visit)
+    for path in SCREENS.values():
+        page = visit(shared_house, path.format(agent=agent), language="en-US", size=SIZES[size])
+        quiet(page)
+        over = page.evaluate(
+            """() => [...document.querySelectorAll('body *')]
+              .filter(it => it.checkVisibility({checkOpacity: true}) && !it.closest('.sr, .skip, pre'))
+              .filter(it => it.getBoundingClientRect().right > innerWidth + 1)
+              .map(it => it.outerHTML.slice(0, 120))"""
+        )
+        assert over == [], f"{path} at {size}"
+
+
+def test_the_door_and_the_guide_have_no_serious_fault(
+    new_house: House, shared_house: House, visit: Visitor, picture: Callable[[Page, str], Path]
+) -> None:
+    for name, house in (("guide", new_house), ("door", shared_house)):
+        for theme in ("light", "dark"):
+            for size in ("desk", "phone"):
+                page = visit(house, theme=theme, size=SIZES[size], log_in=False)
+                expect(page.locator(".fr-f")).to_be_visible()
+                picture(page, f"{name}-{size}-{theme}")
+                assert serious_faults(page) == []
+
+
+def test_a_dialog_and_a_menu_have_no_serious_fault(shared_house: House, visit: Visitor) -> None:
+    page = visit(shared_house, "/contacts", theme="dark")
+    quiet(page)
+    page.locator(".list .pane-h button").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert serious_faults(page) == []
+    page.keyboard.press("Escape")
+    page.locator("body").press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert serious_faults(page) == []
+    page.keyboard.press("Escape")
+    page.locator(".me-b").click()
+    expect(page.get_by_role("menu")).to_be_visible()
+    assert serious_faults(page) == []
+
+
+def test_the_keyboard_alone_goes_everywhere(shared_house: House, visit: Visitor) -> None:
+    page = visit(shared_house, "/chats")
+    quiet(page)
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.keyboard.press("Control+2")
+    expect(page).to_have_url(f"{shared_house.url}/contacts")
+    page.keyboard.press("Control+3")
+    expect(page).to_have_url(f"{shared_house.url}/settings")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        seen = page.evaluate(
+            """() => { const it = document.activeElement;
+              if (it === document.body) return true;
+              const style = getComputedStyle(it.matches('input.sr') ? it.closest('label') : it);
+              return style.boxShadow !== 'none' || style.outlineStyle !== 'none'; }"""
+        )
+        assert seen, page.evaluate("document.activeElement.outerHTML")
