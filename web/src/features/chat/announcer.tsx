@@ -23,16 +23,13 @@ export function Announcer({ answer, name }: { answer: Answer | null; name: strin
       told.current = { run: "", length: 0 };
       return;
     }
-    if (told.current.run !== answer.run) {
-      told.current = { run: answer.run, length: 0 };
-      say(t("chat.announce.begins", { name }));
-    }
+    const begins = told.current.run !== answer.run;
+    if (begins) told.current = { run: answer.run, length: 0 };
     const text = textOf(visible(answer).parts);
     const end = sentencesEnd(text);
-    if (end > told.current.length) {
-      say(text.slice(told.current.length, end));
-      told.current.length = end;
-    }
+    const fresh = text.slice(told.current.length, end);
+    if (begins || fresh) say((begins ? `${t("chat.announce.begins", { name })} ` : "") + fresh);
+    told.current.length = Math.max(end, told.current.length);
   }, [answer, name, t]);
   return (
     <div className="sr" aria-live="polite">

@@ -6,7 +6,7 @@ import { wordsOf } from "@/i18n/problem";
 import { fileSize } from "./size";
 
 export const MAX_FILES = 20;
-export const MAX_BYTES = 50 * 1024 * 1024;
+export const MAX_BYTES = 50_000_000;
 
 export interface Upload {
   key: number;
