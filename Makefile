@@ -100,5 +100,5 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json | $(
 
 $(PAGE): $(PAGE_SOURCES) web/node_modules/.package-lock.json
 	@echo "Building the page"
-	@$(NPM) run --silent build
+	@$(NPM) run --silent build -- --logLevel warn
 	@touch $@
