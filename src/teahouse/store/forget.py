@@ -33,14 +33,10 @@ def delete_person(connection: Connection, person_id: str) -> None:
 
 
 def _delete_files(connection: Connection, which: ColumnElement[bool]) -> None:
-    """Delete those of the files that no post shows; doom bytes that no file names any more."""
+    """Delete those of the files that no post shows, and note their bytes for `BlobFiles.sweep`."""
     unseen = and_(which, ~exists().where(post_file.c.file == file.c.id))
     rows = connection.execute(select(file.c.id, file.c.sha256).where(unseen)).all()
     for row in rows:
         connection.execute(delete(file).where(file.c.id == row.id))
-    for sha256 in {row.sha256 for row in rows}:
-        in_use = select(file.c.id).where(file.c.sha256 == sha256).limit(1)
-        noted = select(doomed_blob.c.sha256).where(doomed_blob.c.sha256 == sha256)
-        if connection.execute(in_use).first() or connection.execute(noted).first():
-            continue
-        connection.execute(insert(doomed_blob).values(sha256=sha256))
+        connection.execute(delete(doomed_blob).where(doomed_blob.c.sha256 == row.sha256))
+        connection.execute(insert(doomed_blob).values(sha256=row.sha256))

@@ -50,7 +50,6 @@ _READY = (
             _earlier.c.conversation == run.c.conversation,
             _earlier.c.ended_at.is_(None),
             or_(
-                _earlier.c.status == "running",
                 _earlier.c.turn < run.c.turn,
                 and_(_earlier.c.turn == run.c.turn, _earlier.c.id < run.c.id),
             ),
