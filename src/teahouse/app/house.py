@@ -11,7 +11,7 @@ from teahouse.agent.directory import Directory
 from teahouse.agent.finder import AgentFinder, Surroundings
 from teahouse.agent.titles import suggest_title
 from teahouse.app.endpoints import Endpoints
-from teahouse.app.local import LocalFile
+from teahouse.app.local import Embedded
 from teahouse.app.models import HouseModels
 from teahouse.chat.accounts import Accounts
 from teahouse.chat.ports import Files
@@ -26,6 +26,7 @@ from teahouse.core.ids import new_secret
 from teahouse.core.messages import Message, ParticipantId
 from teahouse.core.tasks import Supervisor
 from teahouse.llm.client import Client
+from teahouse.llm.local import NAME as LOCAL
 from teahouse.llm.loop import Limits
 from teahouse.llm.tool import Tool, ToolContext
 from teahouse.llm.transport import Transport
@@ -52,7 +53,7 @@ class House:
         self._endpoints = Endpoints(self._transport, self._bytes)
         self._client = Client(self._endpoints.providers)
         self._tasks = Supervisor()
-        self._local = LocalFile(settings, self._transport, self._tasks)
+        self._local = Embedded(settings, self._transport, self._tasks)
         self.models = HouseModels(self._endpoints, settings, self._local)
         self._finder = AgentFinder(
             self.directory,
@@ -81,7 +82,7 @@ class House:
     async def at_work(self) -> AsyncGenerator[None]:
         """Let the agents work until the block ends."""
         async with self._transport, self._tasks, self._local:
-            self._endpoints.fix(self._local.provider, self._local)
+            self._endpoints.fix(LOCAL, self._local)
             await self._endpoints.follow(self.settings)
             self.settings.on_change(self._endpoints.follow)
             await self._receive_owner()

@@ -1,51 +1,147 @@
-"""The embedded model: its file, its child process, and what the settings say of both."""
+"""The embedded model as the house has it: its file, its process, and what the settings say."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from pathlib import Path
 
 from teahouse.config.live import LiveSettings
-from teahouse.core.errors import ModelFileError
+from teahouse.config.tree import LocalModel as Settings
+from teahouse.core.errors import TeahouseError
 from teahouse.core.events import StreamEvent
 from teahouse.core.tasks import Supervisor
+from teahouse.llm.errors import NoSuchModel
+from teahouse.llm.local import NAME, LocalModel
+from teahouse.llm.model_file import model_file, present, pull
+from teahouse.llm.model_partial import ModelFile
 from teahouse.llm.provider import ModelInfo, ModelRequest
 from teahouse.llm.transport import Transport
 from teahouse.server.ports import LocalStatus, ModelEntry
 
+log = logging.getLogger(__name__)
 
-class LocalFile:
-    provider = "local"
+
+class Embedded:
+    """A `Provider` that follows the settings: another name or size there, another process here."""
 
     def __init__(self, settings: LiveSettings, transport: Transport, tasks: Supervisor) -> None:
-        self._settings = settings
+        self._settings, self._transport, self._tasks = settings, transport, tasks
+        self._made_from = self._wanted
+        self._model = self._make()
+        self._pulling: LocalStatus | None = None
+        self._pull_problem: str | None = None
 
-    @property
-    def default(self) -> str | None:
-        config = self._settings.config.local_model
-        return f"{self.provider}/{config.name}" if config.enabled else None
-
-    def window(self, model: str) -> int | None:
-        local = model.startswith(f"{self.provider}/")
-        return self._settings.config.local_model.context if local else None
-
-    async def __aenter__(self) -> LocalFile:
+    async def __aenter__(self) -> Embedded:
+        self._settings.on_change(self.follow)
+        self._start_if_eager()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        return None
+        await self._model.close()
 
-    async def entries(self) -> Sequence[ModelEntry]:
-        return []
+    @property
+    def default(self) -> str | None:
+        return f"{NAME}/{self._wanted.name}" if self._wanted.enabled else None
 
-    async def status(self) -> LocalStatus:
-        return LocalStatus(state="absent")
+    def window(self, model: str) -> int | None:
+        """The tokens that `model` takes, if it is the embedded one."""
+        return self._wanted.context if model.startswith(f"{NAME}/") else None
 
-    async def pull(self, name: str) -> None:
-        raise ModelFileError("no_model")
+    async def follow(self, settings: LiveSettings) -> None:
+        if self._made_from != self._wanted:
+            old, self._made_from = self._model, self._wanted
+            self._model = self._make()
+            await old.close()
+            self._start_if_eager()
 
     async def stream(self, request: ModelRequest, /) -> AsyncGenerator[Sequence[StreamEvent], None]:
-        raise ModelFileError("no_model")
-        yield ()
+        if not self._wanted.enabled or request.model != self._model.file.id:
+            raise NoSuchModel(f"{NAME}/{request.model}", self.default or "")
+        async with aclosing(self._model.stream(request)) as batches:
+            async for batch in batches:
+                yield batch
 
     async def models(self) -> Sequence[ModelInfo]:
-        return []
+        return await self._model.models() if self._wanted.enabled else ()
+
+    async def entries(self) -> Sequence[ModelEntry]:
+        """The model as one that may be chosen; with a note while it cannot answer."""
+        if self.default is None:
+            return ()
+        absent = self._model.state == "absent"
+        problem = TeahouseError("local_model_absent", model=self._model.file.id)
+        return (
+            ModelEntry(
+                id=self.default,
+                provider=NAME,
+                context_window=self._wanted.context,
+                vision=False,
+                local=True,
+                ready=not absent,
+                note=problem.problem(self._settings.language).message if absent else None,
+            ),
+        )
+
+    async def status(self) -> LocalStatus:
+        if self._pulling is not None:
+            return self._pulling
+        file, state = self._model.file, self._model.state
+        path = present(file, self._folder)
+        if state == "absent" and self._pull_problem:
+            state = "failed"
+        return LocalStatus(
+            state=state,
+            bytes=file.size if path else 0,
+            total=file.size,
+            problem=self._pull_problem or self._model.problem or None,
+            file=str(path) if path else None,
+        )
+
+    async def pull(self, name: str) -> None:
+        """Begin to fetch the file; `status` tells how far it is. Nothing, where it is fetched."""
+        if self._pulling is None:
+            self._pull_problem = None
+            self._note(0, self._model.file.size, "")
+            self._tasks.start(
+                "pull the local model", self._pull(model_file(name) if name else self._model.file)
+            )
+
+    async def _pull(self, file: ModelFile) -> None:
+        try:
+            await pull(file, self._folder, self._note)
+            self._start_if_eager()
+        except TeahouseError as error:
+            problem = error.problem(self._settings.language)
+            self._pull_problem = " ".join(filter(None, (problem.message, problem.hint)))
+            log.warning("The local model could not be fetched: %s", error)
+        finally:
+            self._pulling = None
+
+    def _note(self, count: int, total: int, source: str) -> None:
+        progress = count / total if total else 0
+        self._pulling = LocalStatus(state="pulling", progress=progress, bytes=count, total=total)
+
+    def _make(self) -> LocalModel:
+        wanted = self._wanted
+        return LocalModel(
+            wanted.name,
+            self._folder,
+            self._transport,
+            threads=wanted.threads,
+            context=wanted.context,
+        )
+
+    def _start_if_eager(self) -> None:
+        wanted = self._wanted
+        if wanted.enabled and wanted.start == "eager" and self._model.state != "absent":
+            self._model.start()
+
+    @property
+    def _wanted(self) -> Settings:
+        return self._settings.config.local_model
+
+    @property
+    def _folder(self) -> Path:
+        return Path(self._wanted.folder).expanduser()

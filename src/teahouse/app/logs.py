@@ -15,6 +15,8 @@ def log_to_console(settings: Log) -> None:
     lines = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     handler.setFormatter(_Json() if settings.json else lines)
     logging.basicConfig(level=settings.level.upper(), handlers=[handler], force=True)
+    if settings.level == "info":  # how a web server comes and goes is no news
+        logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
 
 
 class _Json(logging.Formatter):

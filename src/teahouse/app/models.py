@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from contextlib import aclosing
 
 from teahouse.app.endpoints import Endpoints
-from teahouse.app.local import LocalFile
+from teahouse.app.local import Embedded
 from teahouse.config.live import MASK, LiveSettings
 from teahouse.core.errors import SettingsError, TeahouseError
 from teahouse.core.events import PartDelta
 from teahouse.core.messages import Message, Text
 from teahouse.llm.client import parse_model
 from teahouse.llm.errors import NoModelChosen, NoSuchModel
+from teahouse.llm.local import NAME as LOCAL
 from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
 from teahouse.llm.providers import WIRES
 from teahouse.llm.settings import ProviderSettings
@@ -26,12 +27,12 @@ QUESTION = "Reply with one word: ready"
 
 
 class HouseModels:
-    def __init__(self, endpoints: Endpoints, settings: LiveSettings, local: LocalFile) -> None:
+    def __init__(self, endpoints: Endpoints, settings: LiveSettings, local: Embedded) -> None:
         self._endpoints, self._settings, self._local = endpoints, settings, local
         self._listed: dict[str, tuple[float, Provider, Sequence[ModelInfo]]] = {}
 
     async def list(self) -> Sequence[ModelEntry]:
-        names = [name for name in self._endpoints.providers if name != self._local.provider]
+        names = [name for name in self._endpoints.providers if name != LOCAL]
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._of(name)) for name in names]
         local = await self._local.entries()
