@@ -88,6 +88,12 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
             words=("New York", "纽约", "紐約"),
         ),
         Example(text="看看现在的时间", tool="now", arguments={}),
+        Example(
+            text="Tell me the time in Paris",
+            tool="now",
+            arguments={"zone": "Europe/Paris"},
+            words=("Paris", "巴黎"),
+        ),
     ),
     "session_title": (
         Example(text="Name this chat Garden plans", tool="session_title"),
