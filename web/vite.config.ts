@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
-import { budget } from "./build/budget";
+import { budget } from "./build/budget.ts";
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const server = process.env.TEAHOUSE_DEV_SERVER ?? "http://127.0.0.1:8788";

@@ -76,7 +76,8 @@ def test_nothing_runs_over_the_edge(shared_house: House, visit: Visitor, size: s
         quiet(page)
         over = page.evaluate(
             """() => [...document.querySelectorAll('body *')]
-              .filter(it => it.checkVisibility({checkOpacity: true}) && !it.closest('.sr, .skip, pre'))
+              .filter(it => it.checkVisibility({checkOpacity: true}))
+              .filter(it => !it.closest('.sr, .skip, pre'))
               .filter(it => it.getBoundingClientRect().right > innerWidth + 1)
               .map(it => it.outerHTML.slice(0, 120))"""
         )

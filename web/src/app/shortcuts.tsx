@@ -30,6 +30,17 @@ const LIST: { title: PageKey; keys: { keys: string[]; does: PageKey }[] }[] = [
     ],
   },
   {
+    title: "chat.keys",
+    keys: [
+      { keys: ["Alt", "↑"], does: "chat.keys.before" },
+      { keys: ["Alt", "↓"], does: "chat.keys.next" },
+      { keys: ["J"], does: "chat.keys.down" },
+      { keys: ["K"], does: "chat.keys.up" },
+      { keys: ["C"], does: "chat.keys.copy" },
+      { keys: ["Q"], does: "chat.keys.quote" },
+    ],
+  },
+  {
     title: "shell.keys.editing",
     keys: [{ keys: ["Ctrl", "S"], does: "ui.save" }],
   },

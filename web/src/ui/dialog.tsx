@@ -1,10 +1,27 @@
 /** Dialogs, drawers and sheets: focus is kept inside and given back, the page behind is dimmed. */
 import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
-import type { ReactNode } from "react";
+import { type ReactNode, useLayoutEffect } from "react";
 import { text } from "@/i18n";
 import { IconButton } from "./button";
 import { cx } from "./cx";
+
+let open = 0;
+
+/** Takes the page behind out of reach, for the keyboard and for screen readers, while it stands. */
+function InertPage() {
+  useLayoutEffect(() => {
+    const page = document.getElementById("root");
+    if (!page) return;
+    open += 1;
+    page.inert = true;
+    return () => {
+      open -= 1;
+      page.inert = open > 0;
+    };
+  }, []);
+  return null;
+}
 
 interface DialogProps {
   open: boolean;
@@ -35,6 +52,7 @@ export function Dialog({
           onOpenAutoFocus={focusItself}
           {...(description ? {} : { "aria-describedby": undefined })}
         >
+          <InertPage />
           <header className="dlg-h">
             <Radix.Title className="t16 semi grow">{title}</Radix.Title>
             <Radix.Close asChild>
@@ -74,6 +92,7 @@ export function Sheet({ open, onClose, title, children }: SheetProps) {
       <Radix.Portal>
         <Radix.Overlay className="scrim" />
         <Radix.Content className="sheet" aria-describedby={undefined} onOpenAutoFocus={focusItself}>
+          <InertPage />
           <header className="pane-h">
             <Radix.Title className="t16 semi grow">{title}</Radix.Title>
             <Radix.Close asChild>

@@ -10,6 +10,8 @@ export type Line = Coloured[];
 
 const MAX_LENGTH = 40_000;
 const KEPT = 200;
+/** The first line pays for making the grammar's expressions, so half a second is too little. */
+const LINE_WITHIN_MS = 5_000;
 
 type Grammar = () => Promise<unknown>;
 const GRAMMARS: Record<string, Grammar> = {
@@ -97,7 +99,11 @@ export async function colour(source: string, language: string): Promise<boolean>
   if (!shiki.getLoadedLanguages().includes(name)) {
     await shiki.loadLanguage((await grammar()) as never);
   }
-  const { tokens } = shiki.codeToTokens(source, { lang: name, theme: "css-variables" });
+  const { tokens } = shiki.codeToTokens(source, {
+    lang: name,
+    theme: "css-variables",
+    tokenizeTimeLimit: LINE_WITHIN_MS,
+  });
   const lines = tokens.map((line) =>
     line.map(({ content, color }) => ({ text: content, kind: kindOf(color) })),
   );
