@@ -7,6 +7,7 @@ const agent: Agent = {
   id: "a_1",
   name: "书童",
   description: "查资料",
+  workspace: "shutong",
   hue: 7,
   model: null,
   temperature: null,
