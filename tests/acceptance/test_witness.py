@@ -148,6 +148,10 @@ def test_a_house_that_kept_its_promises_is_believed() -> None:
             structs.replace(STORED, steps={"r": (*STEPS, ResultStep(result=RESULT))}),
         ),
         (
+            "finished tool calls repeated",
+            with_posts(ASKED, structs.replace(REPLY, parts=(Text(text="<tag-1 0 1>"),))),
+        ),
+        (
             "answers that are not whole",
             with_posts(ASKED, structs.replace(REPLY, parts=(CALL, RESULT, Text(text="<tag-1 0")))),
         ),

@@ -129,13 +129,13 @@ class Talker:
     async def _stop(self, run: str) -> None:
         await asyncio.sleep(self._chance.uniform(0, 0.3))
         self._witness.stops.add(run)
-        await again(lambda: self._house.api("POST", f"/api/runs/{run}/stop"))
+        with contextlib.suppress(aiohttp.ClientResponseError):  # gone: the judge will see it
+            await again(lambda: self._house.api("POST", f"/api/runs/{run}/stop"))
 
     async def _wait_for(self, run: str) -> None:
         async with asyncio.timeout(GIVE_UP_S):
             while True:
-                found = await again(lambda: self._house.api("GET", f"/api/runs/{run}"))
-                if found["status"] in ENDED:
+                if await again(lambda: run_ended(self._house, run)):
                     return
                 await asyncio.sleep(AGAIN_S)
 
@@ -153,6 +153,8 @@ class Talker:
         url = f"{self._house.url}/api/runs/{run}/events{query}"
         with contextlib.suppress(aiohttp.ClientError, TimeoutError):
             async with self._house.session.get(url, headers=self._house.headers) as answer:
+                if answer.status == 404:
+                    return True
                 answer.raise_for_status()
                 async for line in answer.content:
                     if line.startswith(b"data:"):
@@ -186,6 +188,16 @@ class Talker:
                 reader.read(message.data.encode())
                 if conversation != self.conversation:
                     return
+
+
+async def run_ended(house: House, run: str) -> bool:
+    """Whether there is nothing to wait for any more, as when the run is gone altogether."""
+    try:
+        return (await house.api("GET", f"/api/runs/{run}"))["status"] in ENDED
+    except aiohttp.ClientResponseError as error:
+        if error.status == 404:
+            return True
+        raise
 
 
 async def again(call: Callable[[], Awaitable[T]]) -> T:

@@ -204,33 +204,39 @@ def _stuck(witness: Witness, stored: Stored) -> Iterator[str]:
 
 
 def _repeated(witness: Witness, stored: Stored) -> Iterator[str]:
+    """A call that began stands in its run's post, once, with the one result that all were told."""
     results = {call: set(seen) for call, seen in witness.results.items()}
-    made: set[str] = set()
-    for run, parts in _records(stored):
-        times = Counter(part.call for part in parts if isinstance(part, ToolResult))
-        yield from (
-            f"{run} holds {call} {count} times" for call, count in times.items() if count > 1
-        )
-        for part in parts:
-            if isinstance(part, ToolResult):
-                results.setdefault(part.call, set()).add(said(part))
-            elif isinstance(part, ToolCall):
-                made.add(part.id)
+    begun, posted = set(witness.started), set[str]()
+    for run, steps in stored.steps.items():
+        recorded = [part for step in steps for part in _parts(step)]
+        yield from _held_twice(run, recorded)
+        begun |= _calls(recorded, results)
+    for post in _all_posts(stored):
+        if post.run:
+            yield from _held_twice(post.run, post.parts)
+            posted |= _calls(post.parts, results)
     for call, seen in results.items():
         if len(seen) > 1:
             yield f"{call} was made {len(seen)} times: {sorted(seen)}"
-    for call in witness.started - made:
-        yield f"{call} had begun, and the record knows nothing of it"
+    for call in begun - posted:
+        yield f"{call} had begun, and no answer knows of it: it was made anew"
 
 
-def _records(stored: Stored) -> Iterator[tuple[str, tuple[Part, ...]]]:
-    """Each run's parts, as its journal has them and as its post has them."""
-    for run, steps in stored.steps.items():
-        parts = list[Part]()
-        for step in steps:
-            parts += step.message.parts if isinstance(step, ReplyStep) else (step.result,)
-        yield run, tuple(parts)
-    yield from ((post.run, post.parts) for post in _all_posts(stored) if post.run)
+def _parts(step: Step) -> tuple[Part, ...]:
+    return step.message.parts if isinstance(step, ReplyStep) else (step.result,)
+
+
+def _held_twice(run: str, parts: Sequence[Part]) -> Iterator[str]:
+    times = Counter(part.call for part in parts if isinstance(part, ToolResult))
+    yield from (f"{run} holds {call} {count} times" for call, count in times.items() if count > 1)
+
+
+def _calls(parts: Sequence[Part], results: dict[str, set[str]]) -> set[str]:
+    """The calls among `parts`; what their results say is added to `results`."""
+    for part in parts:
+        if isinstance(part, ToolResult):
+            results.setdefault(part.call, set()).add(said(part))
+    return {part.id for part in parts if isinstance(part, ToolCall)}
 
 
 def _not_whole(witness: Witness, stored: Stored) -> Iterator[str]:
