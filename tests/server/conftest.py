@@ -213,6 +213,19 @@ async def open_new(home: Path) -> AsyncIterator[Services]:
         )
 
 
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Web]:
+    """One server for all the tests of a module that leave it as they found it."""
+    home = tmp_path_factory.mktemp("house") / "home"
+    async with open_house(home, Actor()) as services, open_web(House(services)) as web:
+        yield web
+
+
 @pytest.fixture
 def actor() -> Actor:
     return Actor()

@@ -18,6 +18,13 @@ from teahouse.server.body import strict
 from tests.server.conftest import Web
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def web(shared: Web) -> Web:
+    return shared
+
+
 JSON = {"content-type": "application/json"}
 
 

@@ -11,6 +11,12 @@ from tests.server.conftest import Web
 
 pytestmark = pytest.mark.anyio
 
+
+@pytest.fixture
+def web(shared: Web) -> Web:
+    return shared
+
+
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 HTML = b"<!doctype html><script>alert(1)</script>"

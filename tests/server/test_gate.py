@@ -10,6 +10,13 @@ from teahouse.server.gate import host_of
 from tests.server.conftest import Web
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def web(shared: Web) -> Web:
+    return shared
+
+
 NAMES = {"tea.example"}
 
 

@@ -14,6 +14,11 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
+def web(shared: Web) -> Web:
+    return shared
+
+
+@pytest.fixture
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     root = tmp_path / "static"
     (root / "assets").mkdir(parents=True)
@@ -42,6 +47,15 @@ async def test_every_address_of_the_page_is_the_page(web: Web, built: Path, path
     assert (answer.status, answer.body) == (200, b"<!doctype html>")
     assert answer.headers["cache-control"] == "no-cache"
     assert (again.status, again.body) == (304, b"")
+
+
+async def test_a_page_that_is_built_anew_is_served_at_once(web: Web, built: Path) -> None:
+    await web.call("GET", "/")
+    (built / "index.html").write_text("<!doctype html>new", "utf-8")
+    (built / "assets" / "new-e5f6.js").write_text("let more;", "utf-8")
+
+    assert (await web.call("GET", "/")).body == b"<!doctype html>new"
+    assert (await web.call("GET", "/assets/new-e5f6.js")).status == 200
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,22 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import msgspec
 import msgspec.inspect
+from litestar.openapi import OpenAPIConfig
 
+from teahouse import __version__
 from teahouse.core.events import VERSION, Envelope, Event
 from teahouse.core.messages import JsonObject, Part
 from teahouse.server import typescript
 from teahouse.server.answers import Failed
+from teahouse.server.body import Request
 from teahouse.server.frames import Inbound, Pong, Refused
+from teahouse.server.framework import Routes
+from teahouse.server.routes import HANDLERS
 
 if TYPE_CHECKING:
     from litestar import Litestar
+    from litestar.handlers import HTTPRouteHandler
+    from litestar.types.internal_types import PathParameterDefinition
 
 REF = "#/components/schemas/{name}"
 
@@ -65,9 +72,7 @@ def components(kinds: Sequence[Any], *, sent: bool) -> JsonObject:
 def openapi_schema() -> JsonObject:
     """Litestar's description, with the values as the codec itself describes them: the same names
     and shapes as in the frames."""
-    from teahouse.server.app import described
-
-    app = described()
+    app = _described()
     encoded = msgspec.json.encode(app.openapi_schema.to_schema())
     document = cast("JsonObject", msgspec.json.decode(encoded))
     sent, read = _values_of(app)
@@ -87,6 +92,28 @@ def openapi_schema() -> JsonObject:
         for operation in path.values():
             _fail_in_our_form(operation["responses"])
     return _with_refs(document, renamed)
+
+
+def _described() -> Litestar:
+    """The routes again, only to be described: that needs no house."""
+    return Routes(
+        route_handlers=HANDLERS,
+        request_class=Request,
+        openapi_config=OpenAPIConfig(
+            title="Teahouse",
+            version=__version__,
+            operation_id_creator=_operation_id,
+            use_handler_docstrings=True,
+        ),
+        logging_config=None,
+    )
+
+
+def _operation_id(
+    handler: HTTPRouteHandler, method: object, path: list[str | PathParameterDefinition]
+) -> str:
+    """The function's own name: stable, and unique since the routes are one table."""
+    return handler.handler_name
 
 
 def write(folder: Path) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 from litestar import get
 
+from teahouse.server.body import Request
+
 
 @get("/api/openapi.json", include_in_schema=False)
-async def openapi() -> dict[str, Any]:
-    from teahouse.server.schema import openapi_schema
-
-    return await asyncio.to_thread(openapi_schema)
+async def openapi(request: Request) -> dict[str, Any]:
+    return await asyncio.to_thread(request.app.state.describe)
 
 
 HANDLERS = (openapi,)

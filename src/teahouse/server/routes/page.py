@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 from litestar import HttpMethod, Response, get, route
@@ -24,6 +24,7 @@ TYPES = {  # of texts the framework adds the charset
     ".ico": "image/x-icon",
     ".js": "text/javascript",
     ".json": "application/json",
+    ".md": "text/plain",
     ".mjs": "text/javascript",
     ".png": "image/png",
     ".svg": "image/svg+xml",
@@ -51,7 +52,7 @@ ANY = [HttpMethod.GET, HttpMethod.POST, HttpMethod.PUT, HttpMethod.PATCH, HttpMe
 
 @get(["/", "/{path:path}"], open=True, include_in_schema=False)
 async def page(request: Request, path: FromPath[str] = "/") -> Response[bytes] | File:
-    built = assets(ROOT)
+    built = assets(ROOT, _built_at(ROOT))
     asset = built.get(path.lstrip("/"))
     if asset is None:
         if "." in path.rpartition("/")[2]:
@@ -77,8 +78,16 @@ async def nothing(path: FromPath[str]) -> None:
     raise NotFound("no_such_page")
 
 
-@cache
-def assets(root: Path) -> dict[str, Asset]:
+def _built_at(root: Path) -> int:
+    """Changes when the page is built anew under a running server."""
+    try:
+        return (root / "index.html").stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+@lru_cache(maxsize=1)
+def assets(root: Path, built_at: int) -> dict[str, Asset]:
     """Every file that may be served, by its address: what is not here does not exist."""
     files = [path for path in root.rglob("*") if path.is_file()] if root.is_dir() else []
     return {path.relative_to(root).as_posix(): _asset(root, path) for path in files}
