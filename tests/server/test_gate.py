@@ -106,6 +106,13 @@ async def test_a_page_of_another_origin_gets_no_socket(web: Web) -> None:
         assert await socket.next() == {"type": "pong"}
 
 
+async def test_what_can_be_got_can_be_asked_for_its_head(web: Web) -> None:
+    answer = await web.call("HEAD", "/healthz")
+
+    assert (answer.status, answer.body) == (200, b"")
+    assert answer.headers["content-length"] == "15"
+
+
 @pytest.mark.parametrize("path", ["/", "/api/status", "/api/me", "/nothing.js", "/api/nothing"])
 async def test_every_answer_ties_the_browsers_hands(web: Web, path: str) -> None:
     headers = (await web.call("GET", path)).headers

@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 
 from teahouse.core.errors import Conflict, Invalid
-from teahouse.server.serving import address_of, bind
+from teahouse.server.serving import address_of, bind, serve
 from tests.chat.conftest import Actor, open_house
 from tests.server.conftest import PASSWORD, House, Socket, open_new, open_web
 from tests.server.test_sse import Halting
@@ -69,6 +69,23 @@ async def test_readers_do_not_hold_up_the_end(tmp_path: Path) -> None:
 
     assert code in (1012, 1006)
     assert took < 4
+
+
+async def test_a_server_that_is_cancelled_ends_as_orderly(tmp_path: Path) -> None:
+    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    async with open_house(tmp_path / "home", Actor()) as services, asyncio.timeout(10):
+        web = House(services)
+        serving = asyncio.create_task(
+            serve(web, bind("127.0.0.1", 0), asyncio.Event(), ready=ready.set_result, tune_gc=False)  # type: ignore[arg-type]
+        )
+        cookie = f"teahouse_session={await web.accounts.session_for(services.owner)}"
+        async with aiohttp.ClientSession() as client:
+            raw = await client.ws_connect(f"{await ready}/ws", headers={"cookie": cookie})
+            serving.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await serving
+
+            assert await Socket(raw).closed() in (1012, 1006)
 
 
 async def test_a_new_house_is_set_up_once_with_its_first_agents(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import uvicorn
 
 from teahouse.core.errors import Conflict, Invalid
 from teahouse.server.app import Application
+from teahouse.server.readers import Readers
 from teahouse.server.socket import MAX_FRAME
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ async def serve(
     """
     app = Application(house)
     server = _Server(
+        app.readers,
         uvicorn.Config(
             app,
             http="httptools",
@@ -81,7 +83,7 @@ async def serve(
             access_log=False,
             log_config=None,
             timeout_graceful_shutdown=GRACE_S,
-        )
+        ),
     )
     try:
         async with asyncio.TaskGroup() as group:
@@ -94,20 +96,32 @@ async def serve(
             stopping = group.create_task(stop.wait())
             await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
             stopping.cancel()
-            app.readers.end_all()
             server.should_exit = True
     finally:
         sock.close()
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, readers: Readers, config: uvicorn.Config) -> None:
         super().__init__(config)
+        self._readers = readers
         self.listening = asyncio.Event()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
         yield  # the application that we are a part of has them
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        try:
+            await super().serve(sockets)
+        except asyncio.CancelledError:
+            if self.started:
+                await self.shutdown(sockets)
+            raise
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._readers.end_all()
+        await super().shutdown(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         try:
