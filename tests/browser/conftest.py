@@ -148,7 +148,13 @@ def new_house_without_model(tmp_path: Path) -> Iterator[House]:
 @pytest.fixture
 def new_house_with_owner(tmp_path: Path, model: str) -> Iterator[House]:
     """A house of one test's own, to be killed and started again."""
-    house = House(tmp_path, model, TEAHOUSE_OWNER_PASSWORD=PASSWORD, TEAHOUSE_LANGUAGE="zh-CN")
+    house = House(
+        tmp_path,
+        model,
+        TEAHOUSE_OWNER_PASSWORD=PASSWORD,
+        TEAHOUSE_LANGUAGE="zh-CN",
+        TEAHOUSE_DEFAULT_MODEL="fake/fake",
+    )
     house.start()
     yield house
     house.stop()

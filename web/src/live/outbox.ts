@@ -159,6 +159,7 @@ export function deliverFor(who: string): () => void {
   });
   now();
   return () => {
+    person = null;
     window.removeEventListener("online", now);
     stop();
   };

@@ -39,6 +39,8 @@ export function Composer({ to, name, field, quoted, onUnquote, running, onStop, 
   const [text, write] = useDraft(to);
   const { uploads, add, remove, clear } = useUploads();
   const [dropping, setDropping] = useState(false);
+  // Told to send before the last file was there.
+  const [armed, arm] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
   useAutoHeight(field, text);
 
@@ -51,12 +53,20 @@ export function Composer({ to, name, field, quoted, onUnquote, running, onStop, 
   const ready = something && !tooLong && !loading && !refused && !tooMany;
 
   const submit = () => {
+    if (loading && something && !tooLong) arm(true);
     if (!ready) return;
     const files = uploads.flatMap((one) => (one.stored ? [one.stored] : []));
     onSend(text.trim(), files);
     write("");
     clear();
   };
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the last file's arrival sends
+  useEffect(() => {
+    if (!armed || loading) return;
+    arm(false);
+    submit();
+  }, [armed, loading]);
 
   const pressed = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     // While characters are being chosen, keys belong to the input method; 229 is Safari's word for it.
@@ -156,7 +166,7 @@ export function Composer({ to, name, field, quoted, onUnquote, running, onStop, 
                 : tooMany
                   ? t("chat.too_many_files", { limit: MAX_FILES })
                   : loading
-                    ? t("chat.uploading")
+                    ? t(armed ? "chat.uploading" : "chat.file.loading")
                     : running && something
                       ? t("chat.queues")
                       : ""}
@@ -177,7 +187,7 @@ export function Composer({ to, name, field, quoted, onUnquote, running, onStop, 
               type="button"
               className="send"
               aria-label={running ? t("chat.send_queued") : t("chat.send")}
-              disabled={!ready}
+              disabled={!ready && !(loading && something && !tooLong)}
               onClick={() => {
                 submit();
                 field.current?.focus();

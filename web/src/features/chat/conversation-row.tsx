@@ -11,7 +11,7 @@ import { useOutbox } from "@/live/outbox";
 import { Avatar, cx } from "@/ui";
 import { oneLine, plainName } from "./blocks";
 import { ConversationMenu } from "./conversation-menu";
-import { useAgentOf } from "./names";
+import { useAgentOf, useNameOf } from "./names";
 
 export function ConversationRow({
   conversation,
@@ -20,11 +20,9 @@ export function ConversationRow({
   conversation: Conversation;
   open: boolean;
 }) {
-  const t = useT();
   const agent = useAgentOf(conversation.agents[0]);
-  const name = plainName(agent?.name ?? t("chat.former_agent"));
-  const thread = useLive((state) => state.threads[conversation.id]);
-  const running = (thread?.running.size ?? 0) > 0;
+  const name = useNameOf(conversation.agents[0]);
+  const running = useLive((state) => (state.threads[conversation.id]?.running.size ?? 0) > 0);
   return (
     <div className={cx("lr-w", open && "on")}>
       <Link

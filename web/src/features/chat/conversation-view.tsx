@@ -16,12 +16,13 @@ import { plainName, textOf } from "./blocks";
 import { Composer } from "./composer";
 import { ChatHeader } from "./header";
 import { MessageLog } from "./message-log";
+import { useNameOf } from "./names";
 
 interface Props {
   /** A conversation (`c_…`), or an agent (`a_…`) with whom one begins at the first message. */
   to: string;
   me: Person;
-  agent: Agent | undefined;
+  agent: Agent | null | undefined;
   conversation: Conversation | undefined;
 }
 
@@ -42,7 +43,7 @@ export function ConversationView({ to, me, agent, conversation }: Props) {
     [thread, outgoing, agentId, online],
   );
   const running = [...thread.running.values()];
-  const name = plainName(agent?.name ?? t("chat.former_agent"));
+  const name = useNameOf(agent?.id ?? conversation?.agents[0]);
   const write = useOpened(to, me);
 
   const say = useCallback(
@@ -80,7 +81,12 @@ export function ConversationView({ to, me, agent, conversation }: Props) {
   const loading = !begins && (!thread.ready || (conversation?.posts ?? 0) > 0);
   return (
     <main className="main chat" id="content" tabIndex={-1}>
-      <ChatHeader agent={agent} conversation={conversation} running={running.length > 0} />
+      <ChatHeader
+        agent={agent}
+        name={name}
+        conversation={conversation}
+        running={running.length > 0}
+      />
       <MessageLog
         id={to}
         thread={thread}
@@ -109,7 +115,8 @@ export function ConversationView({ to, me, agent, conversation }: Props) {
 /** Sends; the first message to an agent opens a conversation, and the page goes there. */
 function useOpened(to: string, me: Person) {
   const [, go] = useLocation();
-  const [first, setFirst] = useState<string | null>(null);
+  // Also one that was written before a reload and has not left yet.
+  const [first, setFirst] = useState(() => waiting(to, me));
   const opened = useOutbox((box) => (first ? box.opened[first] : undefined));
   useEffect(() => {
     if (opened) go(`/chats/${opened}`, { replace: true });
@@ -123,6 +130,12 @@ function useOpened(to: string, me: Person) {
   );
 }
 
+function waiting(to: string, me: Person): string | null {
+  if (!to.startsWith("a_")) return null;
+  const { items } = useOutbox.getState();
+  return items.find((item) => item.to === to && item.person === me.id)?.clientId ?? null;
+}
+
 const lastQuestion = (posts: readonly Post[]) =>
   posts.findLast((post) => post.author.startsWith("u_"));
 
@@ -133,7 +146,13 @@ const filesOf = (post: Post): StoredFile[] =>
       : [],
   );
 
-function Start({ agent, onSay }: { agent: Agent | undefined; onSay: (text: string) => void }) {
+function Start({
+  agent,
+  onSay,
+}: {
+  agent: Agent | null | undefined;
+  onSay: (text: string) => void;
+}) {
   const t = useT();
   if (!agent) return null;
   const name = plainName(agent.name);

@@ -9,18 +9,18 @@ import { plainName } from "./blocks";
 import { ConversationMenu } from "./conversation-menu";
 
 interface Props {
-  agent: Agent | undefined;
+  agent: Agent | null | undefined;
+  name: string;
   conversation: Conversation | undefined;
   running: boolean;
 }
 
-export function ChatHeader({ agent, conversation, running }: Props) {
+export function ChatHeader({ agent, name, conversation, running }: Props) {
   const t = useT();
   const [, go] = useLocation();
   const settings = useSettings();
-  const name = plainName(agent?.name ?? (conversation ? t("chat.former_agent") : ""));
   const title = plainName(conversation?.title ?? "");
-  const model = agent?.model ?? settings.data?.default_model;
+  const model = agent && (agent.model ?? settings.data?.default_model);
   const about = [title && name, agent?.description].filter(Boolean).join(t("chat.about.comma"));
   return (
     <header className="bar-h">

@@ -9,7 +9,7 @@ import type { Told } from "@/live/reduce";
 import { Avatar, cx } from "@/ui";
 import { Markdown } from "@/ui/markdown";
 import { Action, copyAction } from "./actions";
-import { blocksOf, plainName, type ShownBlock, textOf } from "./blocks";
+import { blocksOf, type ShownBlock, textOf } from "./blocks";
 import { Ending } from "./ending";
 import { Files } from "./files";
 import { useAgentOf, useNameOf } from "./names";
@@ -34,7 +34,7 @@ export const AnswerMessage = memo((props: Props) => {
   const { author, post, answer, told, last, onQuote, onContinue, onAgain } = props;
   const t = useT();
   const agent = useAgentOf(author);
-  const name = plainName(useNameOf(author));
+  const name = useNameOf(author);
   const live = post === null;
   const blocks = useMemo(() => {
     if (post) {

@@ -12,6 +12,12 @@ const IN_SETTINGS = new Set([
   "provider_refused",
   "provider_malformed",
   "provider_unreachable",
+  "local_model_absent",
+  "local_model_failed",
+  "local_model_not_installed",
+  "model_file_damaged",
+  "model_file_unreachable",
+  "no_model",
   "no_such_model",
 ]);
 

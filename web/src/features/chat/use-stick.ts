@@ -18,6 +18,8 @@ export function useStick(log: string, first: string | undefined): Stick {
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const stuck = useRef(true);
+  /** Where the box stood last, be it by us or by the reader. */
+  const top = useRef(0);
   const [atEnd, setAtEnd] = useState(true);
   const before = useRef({ log, first, height: 0 });
 
@@ -25,6 +27,7 @@ export function useStick(log: string, first: string | undefined): Stick {
     const element = box.current;
     if (element && stuck.current) element.scrollTop = element.scrollHeight;
     before.current.height = element?.scrollHeight ?? 0;
+    top.current = element?.scrollTop ?? 0;
   }, []);
 
   useLayoutEffect(() => {
@@ -45,12 +48,11 @@ export function useStick(log: string, first: string | undefined): Stick {
     const element = box.current;
     const inner = content.current;
     if (!element || !inner) return;
-    let top = element.scrollTop;
     const moved = () => {
       const left = element.scrollHeight - element.scrollTop - element.clientHeight;
       // Growth also moves the end away: only a reader who goes up lets go of it.
-      stuck.current = left < NEAR_PX || (stuck.current && element.scrollTop >= top - 1);
-      top = element.scrollTop;
+      stuck.current = left < NEAR_PX || (stuck.current && element.scrollTop >= top.current - 1);
+      top.current = element.scrollTop;
       setAtEnd(stuck.current);
     };
     const sizes = new ResizeObserver(settle);
