@@ -412,7 +412,10 @@ def test_undo_brings_back_the_version_before_and_twice_is_as_never(tmp_path: Pat
     with pytest.raises(SettingsError):
         undo(tmp_path)
     file.write("language = 'en'\n")
-    file.write("language = 'zh-CN'\n")
+    undo(tmp_path)
+    assert SettingsFile(tmp_path).tree == {}
+    undo(tmp_path)
+    SettingsFile(tmp_path).write("language = 'zh-CN'\n")
 
     undo(tmp_path)
     assert SettingsFile(tmp_path).tree == {"language": "en"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING
 from teahouse.config import home as place
 
 if TYPE_CHECKING:
+    import asyncio
+
     from teahouse.cli.ports import Address, LocalModel, Ready
     from teahouse.config.tree import Config
     from teahouse.core.i18n import Language
@@ -73,9 +74,14 @@ class Machine:
 
     @asynccontextmanager
     async def open_local(self, home: Path, /) -> AsyncGenerator[tuple[str, str]]:
+        import asyncio
+
+        from teahouse.app.logs import log_to_console
         from teahouse.app.serve import Open, serve
+        from teahouse.config.tree import Log
         from teahouse.core.tasks import Supervisor
 
+        log_to_console(Log(level="error", json=_config(home).log.json))
         stop = asyncio.Event()
         opened: asyncio.Future[Open] = asyncio.get_running_loop().create_future()
 

@@ -120,7 +120,7 @@ def run(host: Host, arguments: Sequence[str], language: Language) -> int:
     except (KeyboardInterrupt, asyncio.CancelledError, typer.Abort):
         terminal.tell("")
         return INTERRUPTED
-    except BrokenPipeError:  # the reader has seen enough
+    except (BrokenPipeError, SystemExit):  # Typer leaves so when the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     return code if isinstance(code, int) else DONE

@@ -69,7 +69,7 @@ def read_lines(stream: IO[bytes]) -> Callable[[], Awaitable[str | None]]:
     async def read() -> str | None:
         line = await asyncio.to_thread(stream.readline)
         try:
-            return line.decode("utf-8") if line else None
+            return line.decode("utf-8").rstrip("\r\n") if line else None
         except UnicodeDecodeError as error:
             raise Invalid("input_not_utf8", detail=error) from error
 

@@ -78,8 +78,7 @@ class SettingsFile:
 
     def write(self, text: str) -> None:
         """Replace the file; the text before stays beside it for `undo`."""
-        if self.path.exists():
-            write_atomically(self._previous, self.text)
+        write_atomically(self._previous, self.text)
         write_atomically(self.path, text)
         self.text, self.tree = text, tomllib.loads(text)
 

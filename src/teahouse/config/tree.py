@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, Struct, field
 
 from teahouse.core.i18n import Language
-from teahouse.llm.settings import Timeouts
+from teahouse.llm.settings import Timeouts, WireName
 
 
 class SecretRef(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -33,7 +33,7 @@ class Server(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the file says of an endpoint: `llm.settings.ProviderSettings`, secrets still sealed."""
 
-    wire: Literal["openai_chat"] = "openai_chat"
+    wire: WireName | None = None
     vendor: str = "custom"
     base_url: str | None = None
     api_key: Secret | None = None
