@@ -6,7 +6,9 @@ import sqlite3
 from pathlib import Path
 from typing import Any, Protocol
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Engine, create_engine
+from sqlalchemy.dialects import registry
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
@@ -56,26 +58,45 @@ class StandardDriver:
         )
 
 
+class WriterDialect(SQLiteDialect_pysqlite):
+    """Begins by taking the write lock. (A listener for `begin` would double each statement's cost:
+    SQLAlchemy leaves its fast path as soon as an engine has any listener at all.)"""
+
+    supports_statement_cache = True
+
+    def do_begin(self, dbapi_connection: Any) -> None:
+        dbapi_connection.execute("BEGIN IMMEDIATE")
+
+
+class ReaderDialect(SQLiteDialect_pysqlite):
+    """Begins a snapshot."""
+
+    supports_statement_cache = True
+
+    def do_begin(self, dbapi_connection: Any) -> None:
+        dbapi_connection.execute("BEGIN")
+
+
+registry.register("sqlite.writer", __name__, "WriterDialect")
+registry.register("sqlite.reader", __name__, "ReaderDialect")
+
+
 def make_engine(path: Path, driver: Driver, *, read_only: bool) -> Engine:
     """An engine without a pool: each connection belongs to one thread for that thread's life."""
-    engine = create_engine(
-        "sqlite+pysqlite://",
-        module=driver.module,
-        creator=lambda: driver.connect(path, read_only=read_only),
-        poolclass=NullPool,
-    )
     pragmas = READER_PRAGMAS if read_only else WRITER_PRAGMAS
 
-    def prepare(connection: Any, _record: object) -> None:
+    def connect() -> Any:
+        connection = driver.connect(path, read_only=read_only)
         for pragma in pragmas:
             connection.execute(pragma).fetchall()
+        return connection
 
-    def begin(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
-
-    event.listen(engine, "connect", prepare)
-    event.listen(engine, "begin", begin)
-    return engine
+    return create_engine(
+        "sqlite+reader://" if read_only else "sqlite+writer://",
+        module=driver.module,
+        creator=connect,
+        poolclass=NullPool,
+    )
 
 
 def translated(error: Exception) -> Exception:
