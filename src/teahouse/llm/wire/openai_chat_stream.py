@@ -6,24 +6,22 @@ only what makes the reply wrong (broken JSON, an error object, an end too early)
 
 from __future__ import annotations
 
-import json
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
-import msgspec
+from msgspec.structs import replace
 
-from teahouse.core.events import Reason, ReplyDone, StreamEvent, Usage
-from teahouse.core.messages import JsonObject
-from teahouse.llm.errors import Malformed, Overloaded, StreamCut
-from teahouse.llm.parts import PartsBuilder
+from teahouse.core.events import Reason, Usage
+from teahouse.core.messages import JsonObject, ToolCall
+from teahouse.llm.errors import Overloaded, StreamCut
 from teahouse.llm.profiles import Profile
 from teahouse.llm.refusal import refusal_in
 from teahouse.llm.sse import SseEvent
-from teahouse.llm.surrogates import HALF, mend_text
+from teahouse.llm.surrogates import mend_text
 from teahouse.llm.think import Kind, ThinkTags
-from teahouse.llm.tokens import estimate_parts
 from teahouse.llm.tool_calls import ToolCallAssembler
 from teahouse.llm.wire.fields import as_count, as_object, as_objects
 from teahouse.llm.wire.reasoning_details import merge_details
+from teahouse.llm.wire.reply import Reply
 
 _REASONS: Final[dict[str, Reason]] = {
     "length": "length",
@@ -41,18 +39,13 @@ _REASONS: Final[dict[str, Reason]] = {
     "recitation": "content_filter",
 }  # every other one is an end by itself
 _FAILURES = frozenset({"error", "network_error", "insufficient_system_resource"})
-_SHOWN = 120  # bytes of a broken event that the error quotes
 _Channel: TypeAlias = Literal["text", "thinking", "refusal"]
+_CHANNELS: Final[tuple[_Channel, ...]] = get_args(_Channel)
 
 
-class ChatStream:
-    """Feed it events; after each read take the `StreamEvent`s from `parts`. Does no I/O."""
-
+class ChatStream(Reply):
     def __init__(self, provider: str, model: str, profile: Profile, *, input_estimate: int) -> None:
-        self.parts = PartsBuilder()
-        self.done = False  # the dialect's last event has come
-        self._provider, self._origin, self._profile = provider, f"{provider}/{model}", profile
-        self._input_estimate = input_estimate
+        super().__init__(provider, model, input_estimate=input_estimate)
         self._calls = ToolCallAssembler()
         self._call_indices: dict[int, int] = {}
         self._think = ThinkTags(inside=profile.think_open) if profile.think_tags else None
@@ -63,15 +56,12 @@ class ChatStream:
         self._usage = Usage()
         self._field: str | None = None
         self._details: list[JsonObject] = []
-        self._halves: dict[_Channel, str] = {}
 
     @property
     def finished(self) -> bool:
-        """The reply is whole, though counts may still come."""
         return self._finish is not None
 
     def feed(self, event: SseEvent, *, last: bool = False) -> None:
-        """Take one event; `last` when the connection ended with it. Raises `ProviderError`."""
         if event.data.strip() == b"[DONE]":
             self.done = True
             return
@@ -82,31 +72,22 @@ class ChatStream:
             self._read_choice(choice)
 
     def end(self) -> None:
-        """The stream has ended: complete the parts and the reply, or raise `StreamCut`."""
         self.keep()
         if not self._started or (self._finish is None and not self.done):
             raise StreamCut(self._provider)
         reason = _REASONS.get((self._finish or "stop").lower(), "stop")
-        calls, left_out = self._calls.finish(cut=reason == "length")
-        for place, call in calls:
-            index = self._call_indices.pop(place, None)
-            opaque = {"origin": self._origin, "given": call.opaque} if call.opaque else None
-            part = msgspec.structs.replace(call, opaque=opaque)
-            self.parts.add(self.parts.reserve() if index is None else index, part)
         if self._refused and reason == "stop":
             reason = "content_filter"
-        if calls and reason == "stop":
-            reason = "tool_calls"
-        problem = "invalid_tool_args" if left_out else None
-        done = ReplyDone(reason=reason, usage=self._counted(), problem=problem)
-        self.parts.events.append(done)
-
-    def take(self) -> list[StreamEvent]:
-        return self.parts.take()
+        found, left_out = self._calls.finish(cut=reason == "length")
+        calls: list[tuple[int, ToolCall]] = []
+        for place, call in found:
+            index = self._call_indices.pop(place, None)  # none: one of several that came glued
+            index = self.parts.reserve() if index is None else index
+            calls.append((index, replace(call, opaque=self._own(call.opaque))))
+        self._complete(reason, calls, self._usage, left_out=left_out)
 
     def keep(self) -> None:
-        """Complete what was said so far; also when an error comes next."""
-        for channel in tuple(self._halves):
+        for channel in _CHANNELS:
             self._say(channel, "", last=True)
         if self._think is not None:
             for kind, text in self._think.end():
@@ -115,27 +96,9 @@ class ChatStream:
         given: JsonObject = {"field": self._field} if self._field else {}
         if self._details:
             given["details"] = self._details
-        if given:
-            self.parts.mark_thoughts({"origin": self._origin, "given": given})
-
-    def _decode(self, data: bytes, *, last: bool) -> JsonObject:
-        try:
-            chunk: Any = msgspec.json.decode(data)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            chunk = self._decode_loosely(data, last=last)
-        if not isinstance(chunk, dict):
-            raise Malformed(self._provider, data[:_SHOWN].decode("utf-8", "replace"))
-        return cast("JsonObject", chunk)
-
-    def _decode_loosely(self, data: bytes, *, last: bool) -> Any:
-        """Python's own parser takes half surrogates and NaN, and bad bytes become U+FFFD."""
-        text = data.decode("utf-8", "replace")
-        try:
-            return json.loads(text, strict=False)
-        except ValueError as error:
-            if last:
-                raise StreamCut(self._provider) from error
-            raise Malformed(self._provider, text[:_SHOWN]) from error
+        opaque = self._own(given)
+        if opaque is not None:
+            self.parts.mark_thoughts(opaque)
 
     def _check(self, chunk: JsonObject, name: str) -> None:
         error = chunk.get("error")
@@ -211,11 +174,7 @@ class ChatStream:
         self.parts.delta(self._call_indices[place], "tool_call", mend_text(piece))
 
     def _say(self, channel: _Channel, text: str, *, last: bool = False) -> None:
-        text = self._halves.pop(channel, "") + text
-        if text and "\ud800" <= text[-1] <= "\udbff" and not last:
-            self._halves[channel], text = text[-1], text[:-1]  # its other half comes next
-        if HALF.search(text):
-            text = mend_text(text)
+        text = self._whole(channel, text, last=last)
         if self._think is not None and channel == "text":
             for kind, piece in self._think.feed(text):
                 self.parts.say(kind, piece)
@@ -235,9 +194,3 @@ class ChatStream:
             output=max(known.output, as_count(usage, "completion_tokens", "output_tokens")),
             cached=max(known.cached, as_count(details, "cached_tokens", "prompt_cache_hit_tokens")),
         )
-
-    def _counted(self) -> Usage:
-        if self._usage.input or self._usage.output:
-            return self._usage
-        output = estimate_parts(self.parts.parts.values())
-        return Usage(input=self._input_estimate, output=output, estimated=True)
