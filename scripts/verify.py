@@ -1,13 +1,14 @@
 """Runs the checks (`quick`) or all checks and tests (`all`), two at a time, and says what failed.
 
-Each step writes its own log below `.verify/`. Only failures are printed in full; pytest's summary
-comes last, so that whoever reads the end of the output knows how it went.
+Each step writes its own log below `.verify/`. Of failures the end is printed; the summaries of
+pytest come last, so that whoever reads the end of the output knows how it went.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -35,6 +36,7 @@ class Step:
     quick: bool = False
 
 
+PYTEST = "pytest -n 2 --dist loadgroup --durations 15"
 STEPS = (
     Step("system", "scripts/system.sh", cores=0),
     Step("model", "teahouse models pull", cores=0),
@@ -52,10 +54,12 @@ STEPS = (
     Step("crash", "python -m teahouse.testing.crash --rounds 20"),
     Step(
         "pytest",
-        "pytest -n 2 --dist loadgroup --durations 15",
+        f"{PYTEST} -m not(browser)",
         cores=CORES,
         after=("system", "model", "page"),
     ),
+    # Playwright keeps an event loop in the worker's thread, where async tests want their own.
+    Step("browser", f"{PYTEST} -m browser", cores=CORES, after=("system", "model", "page")),
 )
 
 
@@ -143,11 +147,26 @@ def main() -> int:
     outcomes = run_all(steps)
     failed = [outcome.step.name for outcome in outcomes if outcome.code]
     print(f"\nFailed: {', '.join(failed)}" if failed else "\nAll passed.")
-    for outcome in outcomes:
-        if outcome.step.name == "pytest" and outcome.code >= 0:
-            lines = outcome.log.read_text(errors="replace").splitlines()
-            print(*lines[-1:], sep="\n")
+    tests = [outcome for outcome in outcomes if outcome.step.command.startswith(PYTEST)]
+    summaries = [line for outcome in tests if (line := last_line(outcome))]
+    print(*summaries, sep="\n")
+    if summaries:
+        print(total(summaries))
     return 1 if failed else 0
+
+
+def last_line(outcome: Outcome) -> str:
+    lines = outcome.log.read_text(errors="replace").splitlines() if outcome.code >= 0 else []
+    return lines[-1] if lines else ""
+
+
+def total(summaries: list[str]) -> str:
+    """What all runs of pytest come to, in the form of one: `12 passed, 0 failed, 1 skipped`."""
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    for summary in summaries:
+        for count, word in re.findall(r"(\d+) (passed|failed|error|skipped)", summary):
+            counts["failed" if word == "error" else word] += int(count)
+    return ", ".join(f"{count} {word}" for word, count in counts.items())
 
 
 if __name__ == "__main__":
