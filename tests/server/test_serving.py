@@ -64,6 +64,8 @@ async def test_readers_do_not_hold_up_the_end(tmp_path: Path) -> None:
             began = loop.time()
         took = loop.time() - began
         code = raw.close_code or await Socket(raw).closed()
+        await raw.close()
+        stream.close()
         idle[1].close()
         halting.go_on.set()
 
@@ -80,12 +82,13 @@ async def test_a_server_that_is_cancelled_ends_as_orderly(tmp_path: Path) -> Non
         )
         cookie = f"teahouse_session={await web.accounts.session_for(services.owner)}"
         async with aiohttp.ClientSession() as client:
-            raw = await client.ws_connect(f"{await ready}/ws", headers={"cookie": cookie})
-            serving.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await serving
+            headers = {"cookie": cookie}
+            async with client.ws_connect(f"{await ready}/ws", headers=headers) as raw:
+                serving.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await serving
 
-            assert await Socket(raw).closed() in (1012, 1006)
+                assert await Socket(raw).closed() in (1012, 1006)
 
 
 async def test_a_new_house_is_set_up_once_with_its_first_agents(tmp_path: Path) -> None:
