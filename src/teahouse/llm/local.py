@@ -14,9 +14,10 @@ from typing import Literal, TypeAlias
 
 from teahouse.core.errors import ProviderError
 from teahouse.core.events import StreamEvent
+from teahouse.core.messages import Message, Text
 from teahouse.llm.local_process import Address, LocalProcess, State
 from teahouse.llm.model_file import model_file, present
-from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
+from teahouse.llm.provider import ModelInfo, ModelRequest, Provider, ToolSpec
 from teahouse.llm.providers import build_provider
 from teahouse.llm.settings import ProviderSettings, Timeouts
 from teahouse.llm.transport import Transport
@@ -91,6 +92,17 @@ class LocalModel:
         if self._state != "running":
             self._became("starting", None, self.problem)
             self._process.want()
+
+    async def warm(self, tools: Sequence[ToolSpec]) -> None:
+        """Start it, and let it read ahead what the question for a tool begins with (some 650
+        tokens), so that the first message need not wait for that. Raises as `stream` does."""
+        hello = Message(role="user", parts=(Text(text="Hi"),))
+        request = ModelRequest(
+            model=self.file.id, messages=(hello,), tools=tuple(tools), max_tokens=1, temperature=0
+        )
+        async with aclosing(self.stream(request)) as batches:
+            async for _ in batches:
+                pass
 
     async def close(self) -> None:
         process, self._process = self._process, None
