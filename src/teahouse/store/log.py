@@ -21,10 +21,12 @@ from teahouse.store.conversations import (
 from teahouse.store.database import Database
 from teahouse.store.forget import delete_conversation
 from teahouse.store.posts import Place, add_post, page_of_posts, require_post
+from teahouse.store.prepared import Prepared
 from teahouse.store.queue import end_run
 from teahouse.store.rows import (
     POST_COLUMNS,
     RUN_COLUMNS,
+    RUN_VALUES,
     post_of,
     post_values,
     run_of,
@@ -33,10 +35,10 @@ from teahouse.store.rows import (
 )
 from teahouse.store.schema import conversation, member, post, run, step
 
-_INSERT_RUN = insert(run).inline()
+_INSERT_RUN = Prepared(insert(run).inline(), RUN_VALUES)
 # Whether the person may write there, where the conversation ends, and the post that a repeat made:
 # one statement, since this is what every post waits for.
-_PLACE = (
+_PLACE = Prepared(
     select(conversation.c.head, conversation.c.posts, post.c.id.label("repeated"))
     .join(
         member,
@@ -126,7 +128,7 @@ class SqlLog(Log):
         }
 
         def work(connection: Connection) -> Received:
-            found = connection.execute(_PLACE, place_of).first()
+            found = _PLACE(connection, place_of).first()
             if found is None:
                 raise NotFound("no_such_conversation", id=post.conversation)
             if found.repeated is not None:
@@ -137,7 +139,7 @@ class SqlLog(Log):
             stored = add_post(connection, post, values, place, turn=None)
             for row in run_rows:
                 row["turn"] = place.posts + 1
-                connection.execute(_INSERT_RUN, row)
+                _INSERT_RUN(connection, row)
             return Received(post=stored, runs=tuple(runs), fresh=True)
 
         return await self._write(work)

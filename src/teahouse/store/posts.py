@@ -10,7 +10,8 @@ from sqlalchemy import Connection, and_, bindparam, insert, or_, select, update
 from teahouse.chat.ports import Page
 from teahouse.core.errors import NotFound
 from teahouse.core.messages import Blob, Post
-from teahouse.store.rows import POST_COLUMNS, post_of
+from teahouse.store.prepared import Prepared
+from teahouse.store.rows import POST_COLUMNS, POST_VALUES, post_of
 from teahouse.store.schema import conversation, file, member, post, post_file
 
 MAX_PAGE = 500
@@ -24,9 +25,9 @@ class Place(Struct, frozen=True):
 
 
 # Statements that are built once: SQLAlchemy finds a cached statement's SQL by the object itself.
-_INSERT_POST = insert(post).inline()
+_INSERT_POST = Prepared(insert(post).inline(), POST_VALUES)
 _INSERT_POST_FILE = insert(post_file).inline()
-_MOVE_HEAD = (
+_MOVE_HEAD = Prepared(
     update(conversation)
     .where(conversation.c.id == bindparam("of"))
     .values(
@@ -88,7 +89,7 @@ def add_post(
     files = _files(connection, new, values["person"], strict=turn is None)
     position = place.posts + 1
     row = {**values, "parent": place.head, "position": position, "turn": turn or position}
-    connection.execute(_INSERT_POST, row)
+    _INSERT_POST(connection, row)
     for each in files:
         shown = {"post": new.id, "file": each, "conversation": new.conversation}
         connection.execute(_INSERT_POST_FILE, shown)
@@ -98,7 +99,7 @@ def add_post(
         "new_posts": position,
         "at": new.at,
     }
-    connection.execute(_MOVE_HEAD, moved)
+    _MOVE_HEAD(connection, moved)
     return structs.replace(new, parent=place.head)
 
 

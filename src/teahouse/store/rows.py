@@ -53,6 +53,38 @@ RUN_COLUMNS = (
     run_table.c.started_at,
     run_table.c.ended_at,
 )
+# What `post_values` and `run_values` hold, and the place that the writer adds.
+POST_VALUES = (
+    "id",
+    "conversation",
+    "author",
+    "person",
+    "at",
+    "parts",
+    "reply_to",
+    "mentions",
+    "client_id",
+    "run",
+    "ending",
+    "problem",
+    "parent",
+    "position",
+    "turn",
+)
+RUN_VALUES = (
+    "id",
+    "conversation",
+    "trigger",
+    "turn",
+    "participant",
+    "person",
+    "model",
+    "status",
+    "attempt",
+    "boot",
+    "stop_asked",
+    "created_at",
+)
 
 _encoder = msgspec.json.Encoder()
 _parts = msgspec.json.Decoder(tuple[Part, ...])
