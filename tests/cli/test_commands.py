@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -178,6 +180,29 @@ def test_people_come_in_with_the_password_they_are_given(house: Teahouse) -> Non
     assert "Cy" not in people
     assert short.returncode == 1
     assert "Ana" not in house("people", "list").stdout
+
+
+def test_the_owner_may_forget_the_password_on_the_machine_itself(house: Teahouse) -> None:
+    short = house("people", "password", "owner", "--password", "short")
+    house.json("people", "password", "owner", "--password", "a better password")
+
+    assert short.returncode == 1
+    assert _can_log_in(house, "a better password")
+    assert not _can_log_in(house, "short")
+
+
+def _can_log_in(house: Teahouse, password: str) -> bool:
+    word = json.loads((house.home / "run" / "server.json").read_text(encoding="utf-8"))
+    body = json.dumps({"password": password}).encode()
+    headers = {"Content-Type": "application/json"}
+    try:
+        with urlopen(
+            Request(f"{word['url']}/api/login", body, headers), timeout=PATIENCE_S
+        ) as told:
+            return told.status == 200
+    except HTTPError as error:
+        with error:
+            return False
 
 
 def test_a_key_is_shown_once_and_removed_by_its_name(house: Teahouse) -> None:

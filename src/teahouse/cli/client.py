@@ -71,6 +71,10 @@ class Client:
     def url(self) -> str:
         return self._server.url
 
+    @property
+    def key(self) -> str:
+        return self._server.key
+
     async def get(self, path: str, **query: str | int | None) -> Any:
         return await self.call("GET", path, query=query)
 
