@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
+from typing import cast
 
 from teahouse.app.endpoints import Endpoints
 from teahouse.app.local import Embedded
@@ -17,7 +18,7 @@ from teahouse.llm.errors import NoModelChosen, NoSuchModel
 from teahouse.llm.local import NAME as LOCAL
 from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
 from teahouse.llm.providers import WIRES
-from teahouse.llm.settings import ProviderSettings
+from teahouse.llm.settings import ProviderSettings, WireName
 from teahouse.server.ports import LocalStatus, ModelEntry, ProviderDraft, Trial
 
 LISTING_S = 5.0
@@ -100,6 +101,7 @@ class HouseModels:
         kept = self._settings.providers.get(draft.name)
         masked = draft.api_key is not None and draft.api_key.startswith(MASK)
         settings = ProviderSettings(
+            wire=cast("WireName", draft.wire),
             base_url=draft.base_url,
             api_key=kept.api_key if kept and masked else draft.api_key,
             headers=dict(draft.headers),

@@ -33,7 +33,18 @@ class Profile(Struct, frozen=True, kw_only=True):
     vision: bool = True
     """Whether pictures may be sent; else the model reads their names."""
     json_schema: bool = True
-    """Whether `response_format` takes a schema; else only `json_object` is asked for."""
+    """Whether a reply may be bound to a schema; else only JSON is asked for (`openai_chat`), or
+    the reply is made to come as the arguments of a tool (`anthropic`)."""
+    output_tokens: int = 8192
+    """How long a reply may be where the dialect demands a number and the request says none."""
+    prompt_cache: bool = False
+    """Whether to ask that the beginning of a request be remembered for the next one."""
+    encrypted_reasoning: bool = True
+    """Whether thoughts may be asked for in sealed form, to be given back later."""
+    item_ids: bool = True
+    """Whether what a stateless endpoint said goes back under the ids that it had."""
+    extra: dict[str, Any] = {}
+    """What goes into the body of every request as it is, beneath what a request itself adds."""
 
 
 DEFAULT = Profile()
@@ -42,6 +53,16 @@ _MODELS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = (
     (
         re.compile(r"^(openai/)?(gpt-5|o[134])(?!.*chat)"),
         {"temperature": False, "max_tokens": "max_completion_tokens"},
+    ),
+    (re.compile(r"^(openai/)?(gpt-[34]|chatgpt)"), {"encrypted_reasoning": False}),
+    (re.compile(r"claude-3-(opus|sonnet|haiku)"), {"output_tokens": 4096, "json_schema": False}),
+    (re.compile(r"claude-(2|instant)"), {"output_tokens": 4096, "json_schema": False}),
+    (re.compile(r"claude-3-[57]-"), {"json_schema": False}),
+    (re.compile(r"claude-(opus|sonnet|haiku|fable|mythos)-"), {"output_tokens": 32_000}),
+    (re.compile(r"claude-(opus|sonnet)-4(-0|-\d{8}|$)"), {"json_schema": False}),
+    (
+        re.compile(r"claude-(?![23]|instant|(opus|sonnet|haiku)-4([-.][0-6](\D|$)|-\d{8}|@|$))"),
+        {"temperature": False},
     ),
     (re.compile(r"(^|/)(deepseek-reasoner|deepseek-r1)"), {"temperature": False}),
 )

@@ -13,9 +13,10 @@ from teahouse.core.errors import SettingsError
 from teahouse.llm.media import BlobReader
 from teahouse.llm.profiles import Profile, profile_for, with_quirks
 from teahouse.llm.provider import Provider
-from teahouse.llm.settings import ProviderSettings, Timeouts
+from teahouse.llm.settings import ProviderSettings, Timeouts, WireName
 from teahouse.llm.transport import Transport
 from teahouse.llm.vendors import VENDORS
+from teahouse.llm.wire.anthropic import Anthropic
 from teahouse.llm.wire.openai_chat import OpenAIChat
 
 
@@ -37,7 +38,10 @@ class Wire(Protocol):
     ) -> Provider: ...
 
 
-WIRES: Final[Mapping[str, Wire]] = {"openai_chat": OpenAIChat}
+WIRES: Final[Mapping[WireName, Wire]] = {
+    "openai_chat": OpenAIChat,
+    "anthropic": Anthropic,
+}
 
 
 def build_provider(
@@ -61,7 +65,7 @@ def build_provider(
         base = with_quirks(vendor.profile, settings.quirks)
     except msgspec.ValidationError as error:
         raise SettingsError("provider_quirks", provider=name, detail=error) from error
-    provider = WIRES[settings.wire](
+    provider = WIRES[settings.wire or vendor.wire](
         name,
         base_url=base_url,
         key=(key or settings.api_key or "").strip() or None,

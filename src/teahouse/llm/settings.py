@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
+
+WireName: TypeAlias = Literal["openai_chat", "openai_responses", "anthropic"]
+"""The dialects that are spoken here."""
 
 
 class Timeouts(Struct, frozen=True, kw_only=True):
@@ -21,13 +24,14 @@ class Timeouts(Struct, frozen=True, kw_only=True):
 
 
 class ProviderSettings(Struct, frozen=True, kw_only=True):
-    """One endpoint. `vendor` names a row of `llm.vendors`, which fills in what is not given here.
+    """One endpoint. `vendor` names a row of `llm.vendors`, which fills in what is not given here,
+    the wire too.
 
     `models` are offered even if the endpoint does not list them; `quirks` are fields of
     `llm.profiles.Profile`. Keyless endpoints are legal.
     """
 
-    wire: Literal["openai_chat"] = "openai_chat"
+    wire: WireName | None = None
     vendor: str = "custom"
     base_url: str | None = None
     api_key: str | None = None

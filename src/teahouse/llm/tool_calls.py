@@ -91,9 +91,16 @@ class ToolCallAssembler:
         `cut`: the reply ended for its length, and a call whose arguments are not whole is left
         out. Else such a call is `malformed`: it is told to the model, never made.
         """
-        calls = [(call.place, made) for call in self._calls for made in _finished(call)]
-        whole = [(place, call) for place, call in calls if call.malformed is None or not cut]
-        return whole, len(whole) < len(calls)
+        whole: list[tuple[int, ToolCall]] = []
+        left_out = False
+        for call in self._calls:
+            last = call is self._calls[-1]
+            for made in _finished(call):
+                if cut and left_out_when_cut(call.arguments, made, last=last):
+                    left_out = True
+                else:
+                    whole.append((call.place, made))
+        return whole, left_out
 
 
 _KNOWN = frozenset({"index", "id", "type", "function"})
@@ -110,24 +117,43 @@ def _begins(last: _Open, identity: str | None, name: str, piece: str, *, numbere
     return bool(last.pieces) or identity is not None or not numbered
 
 
+def read_call(
+    identity: str | None, name: str, text: str, opaque: JsonObject | None = None
+) -> ToolCall:
+    """The call whose arguments came as `text`; it is `malformed` when they are no object."""
+    arguments = read_object(text.strip())
+    return ToolCall(
+        id=identity or ids.new_id("call"),
+        name=name,
+        arguments=arguments if arguments is not None else {},
+        malformed=text.strip() if arguments is None else None,
+        opaque=opaque,
+    )
+
+
+def left_out_when_cut(text: str, call: ToolCall, *, last: bool) -> bool:
+    """Whether the arguments are not whole. A last call that had none yet may have been about to
+    bear some: rather no call than one without them."""
+    return call.malformed is not None or (last and not text.strip())
+
+
 def _finished(call: _Open) -> list[ToolCall]:
-    text = call.arguments.strip()
-    several = _glued(text) if call.id is None else []
-    made = several or [_arguments(text)]
+    several = _glued(call.arguments.strip()) if call.id is None else []
+    if not several:
+        return [read_call(call.id, call.name, call.arguments, call.extra or None)]
     opaque = call.extra or None
     return [
         ToolCall(
-            id=call.id or ids.new_id("call"),
+            id=ids.new_id("call"),
             name=call.name,
-            arguments=arguments if arguments is not None else {},
-            malformed=text if arguments is None else None,
+            arguments=arguments,
             opaque=opaque if place == 0 else None,
         )
-        for place, arguments in enumerate(made)
+        for place, arguments in enumerate(several)
     ]
 
 
-def _arguments(text: str) -> JsonObject | None:
+def read_object(text: str) -> JsonObject | None:
     """The object that `text` holds; None when it holds none."""
     if text in {"", "null", "[]"}:  # a tool without parameters
         return {}
@@ -137,9 +163,9 @@ def _arguments(text: str) -> JsonObject | None:
     return cast("JsonObject", mend(found)) if isinstance(found, dict) else None
 
 
-def _glued(text: str) -> list[JsonObject | None]:
+def _glued(text: str) -> list[JsonObject]:
     """The objects of several calls that came as one, because the vendor gave them no ids."""
-    found: list[JsonObject | None] = []
+    found: list[JsonObject] = []
     decoder = json.JSONDecoder(strict=False)
     while text:
         try:

@@ -8,13 +8,16 @@ from typing import Final
 from msgspec import Struct
 
 from teahouse.llm.profiles import DEFAULT, Profile
+from teahouse.llm.settings import WireName
 
 
 class Vendor(Struct, frozen=True, kw_only=True):
-    """`base_url` is None where the owner must say it. `key`: whether one is needed."""
+    """`base_url` is None where the owner must say it. `key`: whether one is needed. `wire` is the
+    dialect that it speaks best; the owner may choose another one that it speaks too."""
 
     name: str
     base_url: str | None
+    wire: WireName = "openai_chat"
     profile: Profile = DEFAULT
     key: bool = True
 
@@ -26,6 +29,12 @@ VENDORS: Final[Mapping[str, Vendor]] = {
         name="OpenAI",
         base_url="https://api.openai.com/v1",
         profile=Profile(max_tokens="max_completion_tokens", reasoning_back="never"),
+    ),
+    "anthropic": Vendor(
+        name="Anthropic",
+        base_url="https://api.anthropic.com/v1",
+        wire="anthropic",
+        profile=Profile(prompt_cache=True),
     ),
     "deepseek": Vendor(
         name="DeepSeek",

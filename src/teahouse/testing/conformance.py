@@ -17,10 +17,10 @@ import argparse
 import asyncio
 import base64
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from msgspec import Struct, field
 
@@ -30,7 +30,7 @@ from teahouse.core.messages import Message, Text, Thinking, ToolResult
 from teahouse.llm.loop import said
 from teahouse.llm.provider import ModelRequest, Provider, ToolSpec
 from teahouse.llm.providers import build_provider
-from teahouse.llm.settings import ProviderSettings, Timeouts
+from teahouse.llm.settings import ProviderSettings, Timeouts, WireName
 from teahouse.llm.transport import Transport
 from teahouse.testing.answers import Answer, Step, text_answer
 from teahouse.testing.cases import Case, Verdict, read_cases, report
@@ -38,7 +38,11 @@ from teahouse.testing.endpoint import Endpoint
 
 Cut: TypeAlias = Literal["given", "bytewise", "whole"]
 
-_WIRES = {"openai-chat": "openai_chat"}
+_WIRES: Final[Mapping[str, WireName]] = {
+    "openai-chat": "openai_chat",
+    "openai-responses": "openai_responses",
+    "anthropic": "anthropic",
+}
 _TIMEOUTS = Timeouts(connect_s=5, first_event_s=20, idle_s=20, total_s=60)
 _QUESTION = Message(role="user", parts=(Text(text="hi"),))
 _TOOL = ToolSpec(name="f", description="", parameters={"type": "object", "properties": {}})
@@ -80,7 +84,10 @@ async def _judge(case: Case, cut: Cut, transport: Transport) -> dict[str, tuple[
         return {"dialect": (sorted(_WIRES), case.get("dialect"))}
     async with Endpoint([answer_of(case, cut), text_answer(["ok"])]) as endpoint:
         settings = ProviderSettings(
-            base_url=endpoint.base_url, quirks=case.get("profile") or {}, timeouts=_TIMEOUTS
+            wire=wire,
+            base_url=endpoint.base_url,
+            quirks=case.get("profile") or {},
+            timeouts=_TIMEOUTS,
         )
         provider = build_provider("case", settings, "key", transport)
         outcome = await replay(provider, (_QUESTION,))

@@ -1,5 +1,7 @@
 """A model endpoint on loopback that speaks the OpenAI chat dialect, by script and with faults.
 
+Scripted answers are given in any dialect; the default script knows this one alone.
+
 In a test:   `async with Endpoint() as endpoint: … endpoint.base_url …`
 By hand:     `python -m teahouse.testing.endpoint --port 9100 [--script FILE]`
              It prints its base URL. Any key will do; `GET /v1/models` lists `fake`.
@@ -41,6 +43,7 @@ from teahouse.testing.answers import (
 )
 
 Script: TypeAlias = Callable[[dict[str, Any]], Answer]
+_QUESTIONS = ("/chat/completions", "/responses", "/messages", "/api/chat", "GenerateContent")
 _MODELS = {"object": "list", "data": [{"id": "fake", "object": "model"}]}
 
 
@@ -177,10 +180,10 @@ class Endpoint:
             self._arrived.notify_all()
         if path.endswith("/models"):
             return self.models
+        if self.answers and path.endswith(_QUESTIONS):
+            return self.answers.popleft()
         if not path.endswith("/chat/completions"):
             return error_answer(404, f"no such path: {path}")
-        if self.answers:
-            return self.answers.popleft()
         return self.script(recorded.body)
 
     def opened(self, connection: _Connection) -> None:

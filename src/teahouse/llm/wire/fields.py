@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import msgspec
+
 from teahouse.core.messages import JsonObject
 
 
@@ -24,3 +26,10 @@ def as_count(fields: JsonObject, *names: str) -> int:
         if isinstance(value, int | float) and value > 0:
             return int(value)
     return 0
+
+
+def as_text(value: object) -> str:
+    """A string as it is, an object as JSON, anything else as nothing."""
+    if isinstance(value, str):
+        return value
+    return msgspec.json.encode(value).decode() if isinstance(value, dict | list) else ""

@@ -17,6 +17,7 @@ from teahouse.llm.parts import PartsBuilder
 from teahouse.llm.sse import SseEvent
 from teahouse.llm.surrogates import HALF, mend_text
 from teahouse.llm.tokens import estimate_parts
+from teahouse.llm.tool_calls import left_out_when_cut, read_call
 
 _SHOWN: Final = 120  # bytes of a broken event that the error quotes
 
@@ -35,6 +36,14 @@ class Block(Struct):
         return self.pieces[0] if self.pieces else ""
 
 
+class CallBlock(Block):
+    """A tool call; `given` is what else the vendor wants to see again with it."""
+
+    id: str | None = None
+    name: str = ""
+    given: JsonObject = field(default_factory=dict[str, Any])
+
+
 class Reply(ABC):
     """Feed it events; after each read `take` the `StreamEvent`s. Does no I/O.
 
@@ -47,6 +56,7 @@ class Reply(ABC):
         self._provider, self._origin = provider, f"{provider}/{model}"
         self._input_estimate = input_estimate
         self._halves: dict[Hashable, str] = {}
+        self._call_blocks: list[CallBlock] = []  # in the order in which they began
 
     @property
     def finished(self) -> bool:
@@ -96,6 +106,24 @@ class Reply(ABC):
 
     def _open(self, kind: DeltaKind) -> Block:
         return Block(self.parts.reserve(), kind)
+
+    def _open_call(self, identity: str | None, name: str, given: JsonObject) -> CallBlock:
+        block = CallBlock(self.parts.reserve(), "tool_call", [], identity, name, given)
+        self._call_blocks.append(block)
+        return block
+
+    def _calls_made(self, *, cut: bool) -> tuple[list[tuple[int, ToolCall]], bool]:
+        """The calls with their indices, and whether one was left out, as `cut` off on its way."""
+        calls: list[tuple[int, ToolCall]] = []
+        left_out = False
+        for block in self._call_blocks:
+            call = read_call(block.id, block.name, block.text, self._own(block.given))
+            last = block is self._call_blocks[-1]
+            if cut and left_out_when_cut(block.text, call, last=last):
+                left_out = True
+            else:
+                calls.append((block.index, call))
+        return calls, left_out
 
     def _add(self, block: Block, text: str, *, last: bool = False) -> None:
         text = self._whole(block.index, text, last=last)
