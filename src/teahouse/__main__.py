@@ -89,7 +89,8 @@ class Machine:
             try:
                 await serve(
                     home,
-                    place.environment(),
+                    # for one command the model is loaded only if the command talks
+                    {**place.environment(), "TEAHOUSE_LOCAL_MODEL__START": "lazy"},
                     host="127.0.0.1",
                     port=0,
                     ready=opened.set_result,

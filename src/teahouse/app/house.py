@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -53,13 +53,15 @@ class House:
         self._endpoints = Endpoints(self._transport, self._bytes)
         self._client = Client(self._endpoints.providers)
         self._tasks = Supervisor()
-        self._local = Embedded(settings, self._transport, self._tasks)
+        tools = {tool.spec.name: tool for tool in self._tools()}
+        specs = [tool.spec for tool in tools.values()]
+        self._local = Embedded(settings, self._transport, self._tasks, tools=specs)
         self.models = HouseModels(self._endpoints, settings, self._local)
         self._finder = AgentFinder(
             self.directory,
             self._client,
             clock,
-            tools=self._tools(),
+            tools=tools,
             surroundings=self._surroundings,
         )
         self._titles = Titles(store.log, self._bus, self._suggest, self._tasks)
@@ -98,9 +100,8 @@ class House:
                 self.setup_token = new_secret()
         await self.directory.ensure_starters(await self.accounts.owner(), self.language)
 
-    def _tools(self) -> Mapping[str, Tool]:
-        tools: tuple[Tool, ...] = (Now(self._clock), SessionTitle(self._rename))
-        return {tool.spec.name: tool for tool in tools}
+    def _tools(self) -> Sequence[Tool]:
+        return Now(self._clock), SessionTitle(self._rename)
 
     def _surroundings(self) -> Surroundings:
         config = self.settings.config

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from teahouse.config.live import LiveSettings
 from teahouse.config.tree import LocalModel as Settings
-from teahouse.core.errors import TeahouseError
+from teahouse.core.errors import ProviderError, TeahouseError
 from teahouse.core.events import StreamEvent
 from teahouse.core.tasks import Supervisor
 from teahouse.llm.errors import NoSuchModel
 from teahouse.llm.local import NAME, LocalModel
 from teahouse.llm.model_file import model_file, present, pull
 from teahouse.llm.model_partial import ModelFile
-from teahouse.llm.provider import ModelInfo, ModelRequest
+from teahouse.llm.provider import ModelInfo, ModelRequest, ToolSpec
 from teahouse.llm.transport import Transport
 from teahouse.server.ports import LocalStatus, ModelEntry
 
@@ -26,8 +26,17 @@ log = logging.getLogger(__name__)
 class Embedded:
     """A `Provider` that follows the settings: another name or size there, another process here."""
 
-    def __init__(self, settings: LiveSettings, transport: Transport, tasks: Supervisor) -> None:
+    def __init__(
+        self,
+        settings: LiveSettings,
+        transport: Transport,
+        tasks: Supervisor,
+        *,
+        tools: Sequence[ToolSpec],
+    ) -> None:
+        """`tools`: those that most requests bring, for the model to read ahead."""
         self._settings, self._transport, self._tasks = settings, transport, tasks
+        self._tools = tools
         self._made_from = self._wanted
         self._model = self._make()
         self._pulling: LocalStatus | None = None
@@ -134,9 +143,16 @@ class Embedded:
         )
 
     def _start_if_eager(self) -> None:
-        wanted = self._wanted
-        if wanted.enabled and wanted.start == "eager" and self._model.state != "absent":
-            self._model.start()
+        wanted, chosen = self._wanted, self._settings.config.default_model
+        speaks = wanted.enabled and (chosen or self.default) == self.default
+        if speaks and wanted.start == "eager" and self._model.state != "absent":
+            self._tasks.start("warm the local model", self._warm())
+
+    async def _warm(self) -> None:
+        try:
+            await self._model.warm(self._tools)
+        except ProviderError as error:  # whoever asks it first is told so
+            log.warning("The local model does not start: %s", error)
 
     @property
     def _wanted(self) -> Settings:

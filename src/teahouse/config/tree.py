@@ -49,7 +49,7 @@ class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class LocalModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     enabled: bool = True
     name: Literal["qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b"] = "qwen2.5-coder-0.5b"
-    start: Literal["lazy", "eager"] = "lazy"
+    start: Literal["lazy", "eager"] = "eager"
     threads: Annotated[int, Meta(ge=0, le=1024)] = 0
     context: Annotated[int, Meta(ge=512, le=1_048_576)] = 8192
     folder: str = "~/.cache/teahouse/models"

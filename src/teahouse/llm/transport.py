@@ -244,6 +244,8 @@ def _broken(provider: str, error: BaseException) -> StreamCut | Malformed | Unre
             return Unreachable(provider, _plain(error))
         case aiohttp.ClientResponseError():
             return Malformed(provider, _plain(error))
+        case aiohttp.ClientPayloadError():
+            return StreamCut(provider)  # the library's words are about its own encodings
         case _:
             return StreamCut(provider, _plain(error))
 

@@ -10,6 +10,8 @@ from teahouse.core.messages import JsonObject, Text
 from teahouse.llm.provider import ToolSpec
 from teahouse.llm.tool import Content, ToolContext
 
+CHINESE_DAYS = ("星期一", "星期二", "星期三", "星期四", "星期五", "星期六", "星期日")
+
 
 class Now:
     repeatable = True
@@ -40,4 +42,5 @@ class Now:
                 raise ToolFailed(f"There is no time zone {zone!r}; use an IANA name.") from error
         else:
             instant = instant.astimezone()
-        return (Text(text=f"{instant:%A} {instant.isoformat(timespec='seconds')}"),)
+        day = f"{instant:%A} ({CHINESE_DAYS[instant.weekday()]})"  # small models mistranslate it
+        return (Text(text=f"{day} {instant.isoformat(timespec='seconds')}"),)
