@@ -66,10 +66,12 @@ class Teahouse:
         return json.loads(done.stdout)
 
     @contextlib.contextmanager
-    def serving(self, *arguments: str) -> Generator[dict[str, Any]]:
+    def serving(
+        self, *command: str, end: signal.Signals = signal.SIGTERM
+    ) -> Generator[dict[str, Any]]:
         """`teahouse serve` until the block ends; what it printed when it was ready."""
         process = subprocess.Popen(
-            self.command("serve", "--json", "--port", "0", *arguments),
+            self.command(*(command or ("serve",)), "--json", "--port", "0"),
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -81,14 +83,14 @@ class Teahouse:
             assert ready
             yield json.loads(process.stdout.readline())
         finally:
-            process.send_signal(signal.SIGTERM)
+            process.send_signal(end)
             try:
                 process.wait(PATIENCE_S)
             finally:
                 process.kill()
                 process.wait()
                 process.stdout.close()
-        assert process.returncode == 0
+        assert process.returncode == (-signal.SIGKILL if end == signal.SIGKILL else 0)
 
 
 @pytest.fixture(scope="session")

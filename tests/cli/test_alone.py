@@ -5,11 +5,13 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import signal
 import socket
 import stat
 import subprocess
 from pathlib import Path
 
+from teahouse.llm.model_file import model_file
 from tests.cli.conftest import PATIENCE_S, Teahouse
 
 
@@ -42,6 +44,38 @@ def test_a_command_uses_the_server_that_has_the_home_and_a_second_server_is_refu
     assert opened["url"] in alone.stdout
     assert alone.returncode == 0
     assert not (empty.home / "run" / "server.json").exists()
+
+
+def test_teahouse_alone_opens_the_house_and_tells_where_to_set_the_password(
+    empty: Teahouse,
+) -> None:
+    with empty.serving("--no-browser", end=signal.SIGINT) as opened:
+        assert opened["setup"] == opened["url"]
+        assert empty("people", "password", "owner", "--password", "a good password").returncode == 0
+    with empty.serving("--no-browser") as opened:
+        assert opened["setup"] is None
+
+
+def test_an_answer_goes_on_when_the_server_dies_and_comes_back(empty: Teahouse) -> None:
+    with empty.serving(end=signal.SIGKILL):
+        asking = subprocess.Popen(
+            empty.command("ask", "[slow 60 50]"),
+            env=empty.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert asking.stdout is not None
+        begun = ""
+        while " 3" not in begun:
+            begun += os.read(asking.stdout.fileno(), 4096).decode()
+    with empty.serving():
+        rest, _ = asking.communicate(timeout=PATIENCE_S)
+        told = empty("sessions", "show", "last").stdout
+
+    assert asking.returncode == 0
+    assert rest.rstrip().endswith(" 58 59 60")
+    assert told.count(" 58 59 60") == 1
 
 
 def test_a_home_that_is_locked_and_silent_is_told_and_leaves_with_3(empty: Teahouse) -> None:
@@ -153,8 +187,23 @@ def test_a_damaged_database_is_found_by_the_doctor(empty: Teahouse) -> None:
     assert str(empty.home) in found["store"]["hint"]
 
 
+def test_a_model_file_that_is_there_is_not_fetched_again(empty: Teahouse, tmp_path: Path) -> None:
+    model = model_file("qwen2.5-coder-0.5b")
+    file = tmp_path / model.file
+    file.touch()
+    os.truncate(file, model.size)
+    mark = {"sha256": model.sha256, "size": model.size, "mtime_ns": file.stat().st_mtime_ns}
+    file.with_suffix(".verified").write_text(json.dumps(mark), encoding="utf-8")
+    empty.environment["TEAHOUSE_LOCAL_MODEL__FOLDER"] = str(tmp_path)
+
+    told = empty.json("models", "pull")
+
+    assert told == {"id": model.id, "file": str(file), "size": model.size}
+    assert not (empty.home / "teahouse.db").exists()
+
+
 def test_the_local_model_is_known_by_its_file_without_opening_the_house(
-    empty: Teahouse, tmp_path: Path
+    empty: Teahouse,
 ) -> None:
     unknown = empty("models", "pull", "gpt-9")
 

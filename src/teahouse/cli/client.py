@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 RUN_FILE = Path("run") / "server.json"
 KNOCK_S = 2.0  # how long a server may take to say that it is there
-COME_BACK_S = 15.0  # how long a server may be away in the middle of an answer
+COME_BACK_S = 30.0  # how long a server may be away in the middle of an answer
 LOOK_AGAIN_S = 0.25
 SILENCE_S = 60.0  # four heartbeats
 CALL_S = 120.0
