@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.browser.conftest import DESK, PHONE, House, Visitor
 
@@ -16,6 +16,7 @@ SERIOUS = {"serious", "critical"}
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 SCREENS = {
     "chats": "/chats",
+    "chat": "/chats/{chat}",
     "contacts": "/contacts",
     "agent": "/contacts/{agent}",
     "settings": "/settings",
@@ -49,15 +50,32 @@ def quiet(page: Page) -> None:
     expect(page.locator("[aria-busy=true]")).to_have_count(0)
 
 
-def agent_of(house: House, visit: Visitor) -> str:
-    return visit(house).request.get("/api/agents").json()["items"][0]["id"]
+@pytest.fixture(scope="module")
+def ids(browser: Browser, shared_house: House) -> dict[str, str]:
+    """An agent, and a chat in which it has answered with all that Markdown has."""
+    visitor = Visitor(browser)
+    page = visitor(shared_house)
+    agent = page.request.get("/api/agents").json()["items"][0]["id"]
+    said = page.request.post(
+        "/api/messages",
+        data={"agent": agent, "text": "[markdown]"},
+        headers={"Origin": shared_house.url},
+    ).json()
+    page.goto(f"/chats/{said['post']['conversation']}")
+    expect(page.get_by_role("log").get_by_role("table")).to_be_visible()
+    visitor.close()
+    return {"agent": agent, "chat": said["post"]["conversation"]}
 
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_a_screen_has_no_serious_fault(
-    shared_house: House, visit: Visitor, picture: Callable[[Page, str], Path], screen: str
+    shared_house: House,
+    visit: Visitor,
+    picture: Callable[[Page, str], Path],
+    ids: dict[str, str],
+    screen: str,
 ) -> None:
-    path = SCREENS[screen].format(agent=agent_of(shared_house, visit))
+    path = SCREENS[screen].format(**ids)
     for size, language in (("desk", "zh-CN"), ("phone", "en-US")):
         page = visit(shared_house, path, language=language, size=SIZES[size])
         quiet(page)
@@ -68,8 +86,10 @@ def test_a_screen_has_no_serious_fault(
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_runs_over_the_edge(shared_house: House, visit: Visitor, screen: str) -> None:
-    path = SCREENS[screen].format(agent=agent_of(shared_house, visit))
+def test_nothing_runs_over_the_edge(
+    shared_house: House, visit: Visitor, ids: dict[str, str], screen: str
+) -> None:
+    path = SCREENS[screen].format(**ids)
     for sizes in (("desk", "laptop", "tablet"), ("phone", "small")):
         page = visit(shared_house, path, language="en-US", size=SIZES[sizes[0]])
         quiet(page)

@@ -35,6 +35,13 @@ def test_the_language_changes_at_once_and_stays(shared_house: House, visit: Visi
     expect(page.get_by_role("heading", name=say("zh-HK", "shell.settings"))).to_be_visible()
 
 
+def test_an_address_leads_to_its_part_of_the_page(shared_house: House, visit: Visitor) -> None:
+    page = visit(shared_house, "/settings/models")
+    expect(page.get_by_role("heading", name=say(ZH, "settings.models"))).to_be_in_viewport()
+    expect(page.get_by_label(say(ZH, "settings.models.default"))).to_be_in_viewport()
+    expect(page).to_have_title(f"{say(ZH, 'shell.settings')} · {say(ZH, 'ui.app')}")
+
+
 def test_what_the_environment_fixes_cannot_be_changed(shared_house: House, visit: Visitor) -> None:
     page = visit(shared_house, "/settings/language")
     expect(page.get_by_label(say(ZH, "settings.language.house"))).to_be_disabled()

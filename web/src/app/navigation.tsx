@@ -8,21 +8,24 @@ import { openShortcuts } from "./shortcuts";
 
 export type Area = "chats" | "contacts" | "settings";
 
+export const AREA_NAMES: Record<Area, PageKey> = {
+  chats: "shell.chats",
+  contacts: "shell.contacts",
+  settings: "shell.settings",
+};
+
 interface Entry {
   area: Area;
   to: string;
-  name: PageKey;
   Icon: typeof Settings;
 }
 
 const UPPER: Entry[] = [
-  { area: "chats", to: "/chats", name: "shell.chats", Icon: MessageCircle },
-  { area: "contacts", to: "/contacts", name: "shell.contacts", Icon: UsersRound },
+  { area: "chats", to: "/chats", Icon: MessageCircle },
+  { area: "contacts", to: "/contacts", Icon: UsersRound },
 ];
-const LOWER: Entry[] = [
-  { area: "settings", to: "/settings", name: "shell.settings", Icon: Settings },
-];
-export const ENTRIES = [...UPPER, ...LOWER];
+const LOWER: Entry[] = [{ area: "settings", to: "/settings", Icon: Settings }];
+const ENTRIES = [...UPPER, ...LOWER];
 
 function Item({ entry, on, size }: { entry: Entry; on: boolean; size: number }) {
   const t = useT();
@@ -33,7 +36,7 @@ function Item({ entry, on, size }: { entry: Entry; on: boolean; size: number }) 
       {...(on ? { "aria-current": "page" as const } : {})}
     >
       <entry.Icon className="i" size={size} aria-hidden />
-      {t(entry.name)}
+      {t(AREA_NAMES[entry.area])}
     </Link>
   );
 }

@@ -1,10 +1,10 @@
 /** The frame: rail, list and main, folded by width into one view at a time with tabs below. */
-import { type ReactNode, Suspense } from "react";
+import { type ReactNode, Suspense, useEffect } from "react";
 import { useT } from "@/i18n";
 import { cx, Skeleton } from "@/ui";
 import { ConnectionBanner } from "./connection-banner";
 import { ModelBanner } from "./model-banner";
-import { type Area, Rail, TabBar } from "./navigation";
+import { AREA_NAMES, type Area, Rail, TabBar } from "./navigation";
 import { Shortcuts } from "./shortcuts";
 
 interface Props {
@@ -17,6 +17,10 @@ interface Props {
 
 export function Shell({ area, inner, list, main }: Props) {
   const t = useT();
+  const title = area ? `${t(AREA_NAMES[area])} · ${t("ui.app")}` : t("ui.app");
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
   return (
     <div className={cx("app", !list && "wide", inner ? "at-main" : "at-list")}>
       <a className="skip" href="#content">

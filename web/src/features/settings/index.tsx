@@ -23,15 +23,35 @@ const PARTS: Record<SectionId, () => ReactNode> = {
   about: About,
 };
 
+const SETTLES_WITHIN_MS = 1500;
+
+/** Goes to the part one came for, and stays with it while the parts above still fill. */
+function useArrival(section: string | null) {
+  useEffect(() => {
+    const part = section ? document.getElementById(`set-${section}`) : null;
+    const all = part?.parentElement;
+    if (!part || !all) return;
+    const stay = new ResizeObserver(() => part.scrollIntoView({ block: "start" }));
+    const leave = () => stay.disconnect();
+    const timer = setTimeout(leave, SETTLES_WITHIN_MS);
+    const signs = ["wheel", "pointerdown", "keydown"] as const;
+    for (const sign of signs) window.addEventListener(sign, leave);
+    stay.observe(all);
+    return () => {
+      clearTimeout(timer);
+      for (const sign of signs) window.removeEventListener(sign, leave);
+      leave();
+    };
+  }, [section]);
+}
+
 export default function SettingsPage({ section }: { section: string | null }) {
   const t = useT();
   const manages = useManages();
   const [, go] = useLocation();
   const current = SECTIONS.find((one) => one.id === section);
 
-  useEffect(() => {
-    if (section) document.getElementById(`set-${section}`)?.scrollIntoView({ block: "start" });
-  }, [section]);
+  useArrival(section);
 
   return (
     <main className="main" id="content" tabIndex={-1}>

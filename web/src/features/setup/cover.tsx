@@ -1,4 +1,5 @@
 /** The left half of the guide and of the login: the house's name, a bowl of tea, a greeting. */
+import { useEffect } from "react";
 import { useT } from "@/i18n";
 import { Logo } from "@/ui";
 
@@ -14,6 +15,9 @@ export function Cover({ version, title, about }: Props) {
   const t = useT();
   const host = location.hostname;
   const name = t("ui.app");
+  useEffect(() => {
+    document.title = name;
+  }, [name]);
   return (
     <aside className="fr-l">
       <div className="brand">
