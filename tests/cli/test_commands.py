@@ -253,11 +253,11 @@ def test_a_wrong_setting_is_refused_with_what_to_do(
 
 def test_models_are_listed_and_tested(house: Teahouse) -> None:
     listed = house.json("models", "list")["items"]
-    good = house.json("models", "test", "fake/fake")
+    good = house.json("models", "test")
     wrong = house("models", "test", "nobody/x")
 
     assert "fake/fake" in [one["id"] for one in listed]
-    assert good["ok"]
+    assert (good["ok"], good["model"]) == (True, "fake/fake")
     assert wrong.returncode == 1
     assert "nobody/x" in wrong.stderr
 

@@ -14,7 +14,7 @@ from teahouse.core.errors import SettingsError, TeahouseError
 from teahouse.core.events import PartDelta
 from teahouse.core.messages import Message, Text
 from teahouse.llm.client import parse_model
-from teahouse.llm.errors import NoModelChosen, NoSuchModel
+from teahouse.llm.errors import NoModelChosen, NoSuchModel, TimedOut
 from teahouse.llm.local import NAME as LOCAL
 from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
 from teahouse.llm.providers import WIRES
@@ -78,14 +78,20 @@ class HouseModels:
 
     async def test(self, model: str | None, draft: ProviderDraft | None, /) -> Trial:
         try:
-            provider, name = await self._to_try(model, draft)
-            return await self._try(provider, name, model or f"{draft.name if draft else ''}/{name}")
+            vendor, provider, name = await self._to_try(model, draft)
+            try:
+                return await self._try(provider, name, f"{vendor}/{name}")
+            except TimeoutError as error:
+                raise TimedOut(vendor, "total", TRIAL_S) from error
         except TeahouseError as error:
             problem = error.problem(self._settings.language)
             said = " ".join(filter(None, (problem.message, problem.hint)))
             return Trial(ok=False, model=model or "", problem=said)
 
-    async def _to_try(self, model: str | None, draft: ProviderDraft | None) -> tuple[Provider, str]:
+    async def _to_try(
+        self, model: str | None, draft: ProviderDraft | None
+    ) -> tuple[str, Provider, str]:
+        """The vendor's name, the provider, and the model's own name."""
         if draft is None:
             chosen = model or self._settings.config.default_model or self._local.default
             if not chosen:
@@ -94,7 +100,7 @@ class HouseModels:
             provider = self._endpoints.providers.get(vendor)
             if provider is None:
                 raise NoSuchModel(chosen, ", ".join(sorted(self._endpoints.providers)))
-            return provider, name
+            return vendor, provider, name
         if draft.wire not in WIRES:
             known = ", ".join(WIRES)
             raise SettingsError("provider_wire", provider=draft.name, wire=draft.wire, known=known)
@@ -108,11 +114,11 @@ class HouseModels:
         )
         provider = self._endpoints.build(draft.name, settings)
         if model:
-            return provider, model.removeprefix(f"{draft.name}/")
+            return draft.name, provider, model.removeprefix(f"{draft.name}/")
         found = await provider.models()
         if not found:
             raise NoSuchModel(f"{draft.name}/?")
-        return provider, found[0].id
+        return draft.name, provider, found[0].id
 
     async def _try(self, provider: Provider, name: str, full: str) -> Trial:
         question = Message(role="user", parts=(Text(text=QUESTION),))
