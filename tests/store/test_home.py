@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, inspect
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.anyio
 HOLD = """
 import asyncio, sys
 from pathlib import Path
+from typing import Any
 from teahouse.core.clock import SystemClock
 from teahouse.store.home import open_store
 
@@ -117,6 +119,27 @@ async def test_the_lock_file_stays_the_same_file(home: Path, clock: FakeClock) -
     async with open_store(home, clock):
         assert (home / "lock").stat().st_ino == first
     assert (home / "lock").exists()
+
+
+class ImpatientDriver(StandardDriver):
+    def connect(self, path: Path, *, read_only: bool) -> Any:
+        connection = super().connect(path, read_only=read_only)
+        connection.execute("PRAGMA busy_timeout=20")
+        return connection
+
+
+async def test_a_program_that_holds_the_database_is_named_and_outlasted(
+    home: Path, clock: FakeClock
+) -> None:
+    async with open_store(home, clock, ImpatientDriver()) as store:
+        await store.secrets.put("a", "1")
+        with writing(home / "teahouse.db") as other, other.begin():
+            with pytest.raises(HomeInUse) as caught:
+                await store.secrets.put("a", "2")
+            assert caught.value.code == "home_locked"
+            assert await store.secrets.get("a") == "1"
+        await store.secrets.put("a", "3")
+        assert await store.secrets.get("a") == "3"
 
 
 async def test_each_start_is_counted(home: Path, clock: FakeClock) -> None:

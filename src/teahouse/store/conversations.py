@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import UNSET
@@ -20,7 +21,7 @@ from sqlalchemy import (
 
 from teahouse.chat.ports import Conversation, ConversationChanges, Page
 from teahouse.core.errors import Conflict, Invalid, NotFound
-from teahouse.store.rows import AnyRow, conversation_of
+from teahouse.store.rows import POST_COLUMNS, AnyRow, conversation_of, post_of
 from teahouse.store.schema import conversation, from_micros, member, post, to_micros
 
 MAX_PAGE = 200
@@ -31,16 +32,8 @@ _IS_MEMBER = select(member.c.place).where(
     member.c.conversation == bindparam("of"), member.c.participant == bindparam("reader")
 )
 _SEEN = (
-    select(
-        conversation,
-        member.c.pinned,
-        member.c.archived,
-        post.c.author.label("last_author"),
-        post.c.parts.label("last_parts"),
-        post.c.at.label("last_at"),
-    )
+    select(conversation, member.c.pinned, member.c.archived)
     .join(member, member.c.conversation == conversation.c.id)
-    .outerjoin(post, post.c.id == conversation.c.head)
     .where(member.c.participant == bindparam("reader"))
 )
 _SEEN_ONE = _SEEN.where(conversation.c.id == bindparam("of"))
@@ -133,19 +126,33 @@ def _set(**changes: object) -> dict[str, Any]:
     return {name: value for name, value in changes.items() if value is not UNSET}
 
 
-def _conversations(connection: Connection, rows: Iterable[AnyRow]) -> list[Conversation]:
-    rows = list(rows)
+def _conversations(connection: Connection, rows: Sequence[AnyRow]) -> list[Conversation]:
+    heads = [row.head for row in rows if row.head is not None]
+    query = select(*POST_COLUMNS).where(post.c.id.in_(heads))
+    last = {row.id: post_of(row) for row in connection.execute(query)} if heads else {}
+    members = _members(connection, [row.id for row in rows])
+    return [
+        conversation_of(
+            row,
+            agents=members[row.id, "agent"],
+            people=members[row.id, "person"],
+            last=last.get(row.head),
+        )
+        for row in rows
+    ]
+
+
+def _members(connection: Connection, ids: Sequence[str]) -> dict[tuple[str, str], list[str]]:
+    """The agents, and the people, of each conversation, in the order in which they joined."""
     query = (
         select(member.c.conversation, member.c.participant, member.c.kind)
-        .where(member.c.conversation.in_([row.id for row in rows]))
+        .where(member.c.conversation.in_(ids))
         .order_by(member.c.place)
     )
-    members: dict[str, dict[str, list[str]]] = {row.id: {"person": [], "agent": []} for row in rows}
-    for each in connection.execute(query):
-        members[each.conversation][each.kind].append(each.participant)
-    return [
-        conversation_of(row, members[row.id]["agent"], members[row.id]["person"]) for row in rows
-    ]
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in connection.execute(query):
+        found[row.conversation, row.kind].append(row.participant)
+    return found
 
 
 def _cursor(last: Conversation) -> str:

@@ -19,6 +19,7 @@ from teahouse.core.errors import Conflict, HomeInUse, StorageDamaged, StorageFul
 WRITER_PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
+    "PRAGMA fullfsync=ON",  # on macOS a plain fsync stops at the drive's own cache
     "PRAGMA foreign_keys=ON",
     "PRAGMA secure_delete=ON",
     "PRAGMA wal_autocheckpoint=1000",

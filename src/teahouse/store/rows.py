@@ -191,11 +191,10 @@ def step_of(body: str) -> Step:
     return _step.decode(body)
 
 
-def conversation_of(row: AnyRow, agents: Iterable[str], people: Iterable[str]) -> Conversation:
-    last = None
-    if row.last_parts is not None:
-        text = preview_text(_parts.decode(row.last_parts))
-        last = Preview(author=row.last_author, text=text, at=row.last_at)
+def conversation_of(
+    row: AnyRow, *, agents: Iterable[str], people: Iterable[str], last: Post | None
+) -> Conversation:
+    preview = last and Preview(author=last.author, text=preview_text(last.parts), at=last.at)
     return Conversation(
         id=row.id,
         kind=row.kind,
@@ -204,7 +203,7 @@ def conversation_of(row: AnyRow, agents: Iterable[str], people: Iterable[str]) -
         agents=tuple(agents),
         people=tuple(people),
         head=row.head,
-        last=last,
+        last=preview,
         pinned=row.pinned,
         archived=row.archived,
         posts=row.posts,

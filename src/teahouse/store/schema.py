@@ -282,6 +282,7 @@ post_file = Table(
     _text("conversation"),
 )
 Index("post_file_file", post_file.c.file)
+Index("post_file_conversation", post_file.c.conversation)
 
 # Bytes whose last row is gone. Written with the deletion, so that a crash before the bytes are
 # removed does not keep what a person wanted forgotten.

@@ -215,6 +215,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["post"], ["post.id"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("post", "file"),
     )
+    op.create_index("post_file_conversation", "post_file", ["conversation"], unique=False)
     op.create_index("post_file_file", "post_file", ["file"], unique=False)
     op.create_table(
         "step",
