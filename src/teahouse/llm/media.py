@@ -11,6 +11,7 @@ from teahouse.core.messages import Blob
 BlobReader: TypeAlias = Callable[[str], Awaitable[bytes]]
 """Gives the bytes of a file by its id (f_…); raises `NotFound`."""
 
+PDF = "application/pdf"
 PICTURES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 
 

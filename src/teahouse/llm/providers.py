@@ -18,6 +18,7 @@ from teahouse.llm.transport import Transport
 from teahouse.llm.vendors import VENDORS
 from teahouse.llm.wire.anthropic import Anthropic
 from teahouse.llm.wire.openai_chat import OpenAIChat
+from teahouse.llm.wire.openai_responses import OpenAIResponses
 
 
 class Wire(Protocol):
@@ -40,6 +41,7 @@ class Wire(Protocol):
 
 WIRES: Final[Mapping[WireName, Wire]] = {
     "openai_chat": OpenAIChat,
+    "openai_responses": OpenAIResponses,
     "anthropic": Anthropic,
 }
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from teahouse.core.messages import Blob, JsonObject, Part, Text, Thinking, ToolCall, ToolResult
-from teahouse.llm.media import PICTURES, BlobReader, mention
+from teahouse.llm.media import PDF, PICTURES, BlobReader, mention
 from teahouse.llm.profiles import Profile
 from teahouse.llm.provider import ModelRequest, ToolSpec
 from teahouse.llm.wire.fields import as_object
@@ -18,7 +18,6 @@ from teahouse.llm.wire.strict_schema import strict_schema
 ANSWER: Final = "final_answer"  # the tool whose arguments are the reply, where schemas aren't known
 _FIRST = "(The conversation begins.)"  # the first word must be a user's
 _INTERRUPTED = "(interrupted)"
-_PDF = "application/pdf"
 _LARGEST_PICTURE = 3_900_000  # 5 MiB once it is base64
 _LARGEST_PDF = 23_000_000  # 32 MB is what a whole request may have
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
@@ -203,8 +202,8 @@ class _History(History):
         return {"type": "text", "text": text}
 
     async def _blob(self, blob: Blob) -> dict[str, Any]:
-        kind = {_PDF: "document"}.get(blob.media_type) or "image"
-        shown = blob.media_type in {*PICTURES, _PDF} and self._profile.vision
+        kind = {PDF: "document"}.get(blob.media_type) or "image"
+        shown = blob.media_type in {*PICTURES, PDF} and self._profile.vision
         largest = _LARGEST_PDF if kind == "document" else _LARGEST_PICTURE
         if self._files is None or not shown or blob.size > largest:
             return self._text(mention(blob))

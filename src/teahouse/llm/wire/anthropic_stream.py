@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from teahouse.core.events import Reason, Usage
 from teahouse.core.messages import JsonObject, Text, Thinking
-from teahouse.llm.errors import Malformed, StreamCut
-from teahouse.llm.refusal import refusal_in
+from teahouse.llm.errors import StreamCut
 from teahouse.llm.sse import SseEvent
 from teahouse.llm.tool_calls import read_object
 from teahouse.llm.wire.fields import as_count, as_object, as_objects, as_text
@@ -64,18 +63,9 @@ class AnthropicStream(Reply):
         self._usage = Usage()
 
     def feed(self, event: SseEvent, *, last: bool = False) -> None:
-        if event.data.strip() == b"[DONE]":  # some add it, as another dialect ends
-            return
-        try:
-            told = self._decode(event.data, last=last)
-        except Malformed:
-            if event.name and event.name not in _KNOWN:
-                return
-            raise
-        kind = str(told.get("type") or event.name)
-        if kind == "error" or (told.get("error") and "type" not in told):
-            raise refusal_in(self._provider, told.get("error") or told)
-        self._read(kind, told)
+        told = self._told(event, _KNOWN, last=last)
+        if told is not None:
+            self._read(told["type"], told)
 
     def _read(self, kind: str, told: JsonObject) -> None:
         """One event; those that are not named here (ping, and what is to come) say nothing."""
@@ -163,7 +153,8 @@ class AnthropicStream(Reply):
             case "input_json_delta":
                 given[_PIECES] = given.get(_PIECES, "") + as_text(delta.get("partial_json"))
             case "signature_delta":
-                given["signature"] = given.get("signature", "") + as_text(delta.get("signature"))
+                signature = as_text(given.get("signature"))
+                given["signature"] = signature + as_text(delta.get("signature"))
             case "citations_delta":
                 known = as_objects(given.get("citations"))
                 given["citations"] = [*known, *as_objects([delta.get("citation")])]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 from teahouse.core.messages import JsonObject
 from teahouse.llm.profiles import Profile
 from teahouse.llm.provider import ModelInfo, ModelRequest
-from teahouse.llm.wire.fields import as_object
 from teahouse.llm.wire.http import Asked, HttpWire
+from teahouse.llm.wire.model_row import model_row
 from teahouse.llm.wire.openai_chat_body import chat_body
 from teahouse.llm.wire.openai_chat_stream import ChatStream
 
@@ -22,26 +20,3 @@ class OpenAIChat(HttpWire):
 
     def _info(self, row: JsonObject) -> ModelInfo:
         return model_row(row)
-
-
-def model_row(row: JsonObject) -> ModelInfo:
-    """A row of `GET /models` in any of the shapes that servers of this family give it."""
-    window = next(
-        (
-            row[key]
-            for key in ("context_window", "context_length", "max_model_len", "max_context_length")
-            if isinstance(row.get(key), int)
-        ),
-        None,
-    )
-    return ModelInfo(
-        id=str(row.get("id") or row.get("name") or ""), context_window=window, vision=_vision(row)
-    )
-
-
-def _vision(row: JsonObject) -> bool | None:
-    capable = as_object(row.get("capabilities")).get("vision")
-    if isinstance(capable, bool):
-        return capable
-    kinds = as_object(row.get("architecture")).get("input_modalities")
-    return "image" in cast("list[Any]", kinds) if isinstance(kinds, list) else None

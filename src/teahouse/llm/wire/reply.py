@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Container, Hashable
 from typing import Any, Final, cast
 
 import msgspec
@@ -14,6 +14,7 @@ from teahouse.core.events import DeltaKind, Reason, ReplyDone, StreamEvent, Usag
 from teahouse.core.messages import JsonObject, ToolCall
 from teahouse.llm.errors import Malformed, StreamCut
 from teahouse.llm.parts import PartsBuilder
+from teahouse.llm.refusal import refusal_in
 from teahouse.llm.sse import SseEvent
 from teahouse.llm.surrogates import HALF, mend_text
 from teahouse.llm.tokens import estimate_parts
@@ -77,6 +78,24 @@ class Reply(ABC):
 
     def take(self) -> list[StreamEvent]:
         return self.parts.take()
+
+    def _told(self, event: SseEvent, known: Container[str], *, last: bool) -> JsonObject | None:
+        """What an event says, its `type` always given; None for one that is not of the dialect:
+        of a name not `known` here and no JSON, or the end of another dialect that some add.
+        Raises what an error object speaks of."""
+        if event.data.strip() == b"[DONE]":
+            return None
+        try:
+            told = self._decode(event.data, last=last)
+        except Malformed:
+            if event.name and event.name not in known:
+                return None
+            raise
+        if not isinstance(told.get("type"), str):
+            told["type"] = event.name
+        if told["type"] == "error" or (told.get("error") and not told["type"]):
+            raise refusal_in(self._provider, told.get("error") or told)
+        return told
 
     def _decode(self, data: bytes, *, last: bool) -> JsonObject:
         try:
