@@ -128,14 +128,15 @@ class SqlLog(Log):
         }
 
         def work(connection: Connection) -> Received:
-            found = _PLACE(connection, place_of).first()
+            found = _PLACE(connection, place_of).fetchone()
             if found is None:
                 raise NotFound("no_such_conversation", id=post.conversation)
-            if found.repeated is not None:
-                return _received_before(connection, post.conversation, found.repeated)
+            head, posts, repeated = found
+            if repeated is not None:
+                return _received_before(connection, post.conversation, repeated)
             if post.reply_to is not None:
                 require_post(connection, post.conversation, post.reply_to)
-            place = Place(found.head, found.posts)
+            place = Place(head, posts)
             stored = add_post(connection, post, values, place, turn=None)
             for row in run_rows:
                 row["turn"] = place.posts + 1
