@@ -134,6 +134,21 @@ async def test_a_wrong_base_url_is_refused_with_its_variable(tmp_path: Path) -> 
         await serve(tmp_path, {"TEAHOUSE_PROVIDERS__BAD__BASE_URL": "ftp://nowhere"}, port=0)
 
 
+async def test_a_provider_that_cannot_be_built_shuts_no_door_and_says_so_when_used(
+    tmp_path: Path,
+) -> None:
+    environ = {
+        "TEAHOUSE_PROVIDERS__BAD__API_KEY": "sk-without-an-address",
+        "TEAHOUSE_DEFAULT_MODEL": "bad/model",
+    }
+    async with running(tmp_path, **environ) as guest:
+        _, run = await guest.say("hi")
+        models = await guest.get("/api/models")
+
+    assert run["problem"]["code"] == "provider_base_url"
+    assert models["items"][0]["ready"] is False
+
+
 @pytest.mark.parametrize(
     ("command", "code"),
     [

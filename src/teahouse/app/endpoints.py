@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import AsyncGenerator, Sequence
+
 from msgspec.structs import replace
 
 from teahouse.config.live import LiveSettings
+from teahouse.core.errors import SettingsError
+from teahouse.core.events import StreamEvent
 from teahouse.llm.media import BlobReader
-from teahouse.llm.provider import Provider
+from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
 from teahouse.llm.providers import build_provider
 from teahouse.llm.settings import ProviderSettings
 from teahouse.llm.transport import Transport
 from teahouse.llm.vendors import VENDORS
+
+log = logging.getLogger(__name__)
 
 
 class Endpoints:
@@ -26,8 +33,15 @@ class Endpoints:
         self._fixed[name] = self.providers[name] = provider
 
     async def follow(self, settings: LiveSettings) -> None:
-        """Take over the providers of `settings`; raises `SettingsError` and changes nothing."""
-        fresh = {name: self.build(name, one) for name, one in settings.providers.items()}
+        """Take over the providers of `settings`. One that cannot be built, for want of a base URL
+        say, must not keep the house shut: it says so when it is used."""
+        fresh: dict[str, Provider] = {}
+        for name, one in settings.providers.items():
+            try:
+                fresh[name] = self.build(name, one)
+            except SettingsError as error:
+                log.warning("Provider %s cannot be used: %s", name, error)
+                fresh[name] = _Unusable(error)
         self.providers.clear()
         self.providers.update({**fresh, **self._fixed})
 
@@ -36,3 +50,15 @@ class Endpoints:
         if settings.vendor == "custom" and name in VENDORS:
             settings = replace(settings, vendor=name)
         return build_provider(name, settings, None, self._transport, files=self._files)
+
+
+class _Unusable:
+    def __init__(self, error: SettingsError) -> None:
+        self._error = error
+
+    async def stream(self, request: ModelRequest, /) -> AsyncGenerator[Sequence[StreamEvent], None]:
+        raise self._error
+        yield ()
+
+    async def models(self) -> Sequence[ModelInfo]:
+        raise self._error
