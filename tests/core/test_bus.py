@@ -9,6 +9,7 @@ from teahouse.core.bus import Bus, Frame
 from teahouse.core.clock import SystemClock
 from teahouse.core.codec import decode_envelope
 from teahouse.core.events import Event, PartDelta, PostAdded, Resync, StreamEnd, StreamStart
+from teahouse.testing.clock import FakeClock
 
 RUN = "r_1"
 
@@ -100,6 +101,49 @@ def test_only_deltas_may_be_dropped_for_a_slow_reader() -> None:
     bus.publish("c", RUN, [StreamStart(author="a", attempt=1), delta("x")])
 
     assert [frame.droppable for frame in seen] == [False, True]
+
+
+def test_an_idle_conversation_is_forgotten_and_its_places_never_return() -> None:
+    clock = FakeClock()
+    bus, seen = Bus(clock, boot=1), list[Frame]()
+    reading, _ = bus.subscribe("read", lambda _: None)
+    bus.subscribe("c", seen.extend)[0].close()
+    bus.publish("c", RUN, [StreamStart(author="a", attempt=1), delta("secret")])
+    bus.publish("c", RUN, [StreamEnd(post_id="p", reason="stop")])
+    before, latest = bus.lasting("c"), bus.subscribe("c", seen.extend)
+    latest[0].close()
+
+    clock.advance(bus_module.KEPT_S)
+    for number in range(4):
+        bus.publish(f"other {number}", None, [Resync()])
+    bus.publish("read", None, [Resync()])
+    _, backlog = bus.subscribe("c", seen.extend, after=before - 1)
+    _, kept = bus.subscribe("read", lambda _: None, after=(1 << 32) + 1)
+
+    assert events(backlog) == [Resync()]
+    assert backlog[0].seq > latest[1][-1].seq
+    assert events(kept) == [Resync()], "a conversation that somebody reads is kept"
+    reading.close()
+
+
+def test_asking_about_a_conversation_takes_no_memory() -> None:
+    bus = make()
+    for number in range(100):
+        bus.lasting(f"c_{number}")
+        bus.running(f"c_{number}")
+        bus.drop(f"c_{number}", RUN)
+
+    assert not bus._channels  # pyright: ignore[reportPrivateUsage]
+
+
+def test_what_a_dropped_run_said_is_not_told_to_late_readers() -> None:
+    bus = make()
+    bus.publish("c", RUN, [StreamStart(author="a", attempt=1), delta("one")])
+    bus.drop("c", RUN)
+
+    _, backlog = bus.subscribe("c", lambda _: None)
+
+    assert events(backlog) == [Resync()]
 
 
 def test_the_newest_lasting_place_tells_whether_a_read_is_stale() -> None:

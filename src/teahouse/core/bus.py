@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -28,6 +29,7 @@ from teahouse.core.messages import ConversationId, RunId
 
 RING_EVENTS = 4_096
 RING_BYTES = 4 << 20
+KEPT_S = 900.0  # how long the memory of a conversation outlives its last event and reader
 COMPACT_EVERY = 256
 
 
@@ -62,6 +64,7 @@ class _Channel:
         self.lasting = seq  # the highest seq of a frame that is no delta
         self.sinks: dict[Subscription, Sink] = {}
         self.running: dict[RunId, list[RunEvent]] = {}
+        self.used = 0.0  # when something happened here last, by the monotonic clock
 
 
 class Bus:
@@ -69,15 +72,16 @@ class Bus:
 
     def __init__(self, clock: Clock, *, boot: int) -> None:
         self._clock = clock
+        # Where a channel begins: behind every place of those that were let go.
         self._first = boot << 32  # below 2**53 for two million starts: exact in JavaScript
-        self._channels: dict[ConversationId, _Channel] = {}
+        self._channels: dict[ConversationId, _Channel] = {}  # the one used longest ago first
 
     def publish(
         self, conversation: ConversationId, run: RunId | None, events: Sequence[Event]
     ) -> None:
         """Give `events` their places and push them to every reader, as one batch."""
         channel = self._channel(conversation)
-        frames = self.frames(conversation, run, events)
+        frames = [self._frame(channel, conversation, run, event) for event in events]
         for frame in frames:
             channel.ring.append(frame)
             channel.ring_bytes += len(frame.data)
@@ -124,16 +128,44 @@ class Bus:
 
     def lasting(self, conversation: ConversationId) -> int:
         """The `seq` of the newest frame that is no delta: it tells whether a read is stale."""
-        return self._channel(conversation).lasting
+        channel = self._channels.get(conversation)
+        return self._first if channel is None else channel.lasting
 
     def running(self, conversation: ConversationId) -> Sequence[RunId]:
-        return tuple(self._channel(conversation).running)
+        channel = self._channels.get(conversation)
+        return () if channel is None else tuple(channel.running)
+
+    def drop(self, conversation: ConversationId, run: RunId) -> None:
+        """Forget what a run has said so far: nobody will tell its end."""
+        channel = self._channels.get(conversation)
+        if channel is not None:
+            channel.running.pop(run, None)
+
+    def forget(self, conversation: ConversationId) -> None:
+        """Forget all that was said in a conversation: it is gone for good."""
+        channel = self._channels.pop(conversation, None)
+        if channel is not None:
+            self._first = max(self._first, channel.seq)
 
     def _channel(self, conversation: ConversationId) -> _Channel:
-        channel = self._channels.get(conversation)
+        channel = self._channels.pop(conversation, None)
         if channel is None:
-            channel = self._channels[conversation] = _Channel(self._first)
+            channel = _Channel(self._first)
+        self._channels[conversation] = channel
+        channel.used = self._clock.monotonic()
+        self._let_go(channel.used)
         return channel
+
+    def _let_go(self, now: float) -> None:
+        """Forget idle conversations. Those that somebody reads move up in the order instead."""
+        for conversation, channel in list(islice(self._channels.items(), 2)):
+            if now - channel.used < KEPT_S:
+                return
+            if channel.sinks or channel.running:
+                channel.used = now
+                self._channels[conversation] = self._channels.pop(conversation)
+            else:
+                self.forget(conversation)
 
     def _frame(
         self, channel: _Channel, conversation: ConversationId, run: RunId | None, event: Event
