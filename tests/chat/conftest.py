@@ -13,7 +13,7 @@ from msgspec import Struct
 from teahouse.agent.directory import AgentDraft, Directory
 from teahouse.agent.participant import Journal, Participant, Reply, Turn
 from teahouse.chat.accounts import Accounts
-from teahouse.chat.ports import Received
+from teahouse.chat.ports import Received, RunQueue
 from teahouse.chat.service import Chat
 from teahouse.chat.worker import Worker
 from teahouse.core.bus import Bus
@@ -80,11 +80,13 @@ class House(Struct):
 
 
 @asynccontextmanager
-async def open_house(home: Path, actor: Actor) -> AsyncIterator[House]:
+async def open_house(
+    home: Path, actor: Actor, wrap: Callable[[RunQueue], RunQueue] = lambda queue: queue
+) -> AsyncIterator[House]:
     clock = SystemClock()
     async with open_store(home, clock) as store, Supervisor() as tasks:
         bus = Bus(clock, boot=store.boot)
-        worker = Worker(store.queue, actor, bus, clock)
+        worker = Worker(wrap(store.queue), actor, bus, clock)
         directory = Directory(store.agents, home / "agents", clock)
         accounts = Accounts(store.people, clock)
         chat = Chat(store.log, store.files, directory, worker, bus=bus, clock=clock)

@@ -84,11 +84,12 @@ class Chat:
             reply_to=reply_to,
         )
         runs = [self._run(post, participant, person, model) for participant in where.agents]
+        if where.posts == 0 and not where.title and text.strip():
+            # before the post: what fails once that is stored would keep it from being told
+            changes = ConversationChanges(title=first_words(text))
+            await self._log.change(person.id, where.id, changes)
         received = await self._log.receive(post, person.id, runs)
         if received.fresh:
-            if where.posts == 0 and not where.title and text.strip():
-                changes = ConversationChanges(title=first_words(text))
-                await self._log.change(person.id, where.id, changes)
             self._bus.publish(where.id, None, [PostAdded(post=received.post)])
             self._worker.wake()
         return received
@@ -122,10 +123,11 @@ class Chat:
         return changed
 
     async def delete(self, person: Person, conversation: str) -> None:
-        found = await self._log.conversation(person.id, conversation)
-        for run in self._bus.running(found.id):
+        """Remove it for good. What was at work in it is cut, and has nowhere left to write."""
+        await self._log.delete(person.id, conversation)
+        for run in self._bus.running(conversation):
             await self._worker.stop(run)
-        await self._log.delete(person.id, found.id)
+        self._bus.forget(conversation)
 
     async def posts(
         self,
@@ -148,6 +150,9 @@ class Chat:
 
     async def stop(self, person: Person, run: str) -> Run:
         """End a run and keep what it has said; one that has ended stays as it is."""
+        found = await self._log.run(person.id, run)
+        if found.status in ENDED:
+            return found
         asked = await self._log.ask_stop(person.id, run)
         if asked.status == "running":
             await self._worker.stop(run)
@@ -225,8 +230,10 @@ class Chat:
     ) -> tuple[Part, ...]:
         if len(text) > MAX_TEXT:
             raise TooLarge("text_too_long", length=len(text), limit=MAX_TEXT)
-        if any("\ud800" <= character <= "\udfff" for character in text):
-            raise Invalid("text_surrogates")
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise Invalid("text_surrogates") from error
         if client_id is not None and not 0 < len(client_id) <= MAX_CLIENT_ID:
             raise Invalid("client_id_length", length=len(client_id), limit=MAX_CLIENT_ID)
         if len(files) > MAX_FILES:

@@ -14,7 +14,14 @@ from teahouse.chat.ports import Lease, Run, RunQueue, RunStatus
 from teahouse.chat.story import ending, replay
 from teahouse.core.bus import Bus
 from teahouse.core.clock import Clock
-from teahouse.core.errors import Conflict, NotFound, Problem, StorageFull, TeahouseError
+from teahouse.core.errors import (
+    Conflict,
+    HomeInUse,
+    NotFound,
+    Problem,
+    StorageFull,
+    TeahouseError,
+)
 from teahouse.core.events import (
     ReplyDone,
     RunEvent,
@@ -57,6 +64,7 @@ class Worker:
         self._queue, self._participants = queue, participants
         self._bus, self._clock, self._after_run = bus, clock, after_run
         self._live: dict[RunId, _Live] = {}
+        self._leasing = asyncio.Lock()
         self._more = asyncio.Event()
 
     def wake(self) -> None:
@@ -65,7 +73,8 @@ class Worker:
 
     async def stop(self, run: RunId) -> None:
         """Cut a run that is at work here and wait until its ending is written."""
-        live = self._live.get(run)
+        async with self._leasing:  # one that is being leased will be at work in a moment
+            live = self._live.get(run)
         if live is None:
             return
         live.stopping = True
@@ -81,15 +90,22 @@ class Worker:
         async with Supervisor() as tasks:
             while True:
                 self._more.clear()
-                free = AT_ONCE - len(self._live)
-                for lease in await self._queue.lease(free) if free else ():
-                    live = self._live[lease.run.id] = _Live()
-                    tasks.start(f"run {lease.run.id}", self._run(lease, live))
+                try:
+                    await self._begin(tasks)
+                except Exception:  # the runs at work must not suffer: it is looked for again
+                    log.exception("No work could be taken from the queue")
                 try:
                     async with asyncio.timeout(LOOK_AGAIN_S):
                         await self._more.wait()
                 except TimeoutError:
                     pass
+
+    async def _begin(self, tasks: Supervisor) -> None:
+        free = AT_ONCE - len(self._live)
+        async with self._leasing:
+            for lease in await self._queue.lease(free) if free else ():
+                live = self._live[lease.run.id] = _Live()
+                tasks.start(f"run {lease.run.id}", self._run(lease, live))
 
     async def _run(self, lease: Lease, live: _Live) -> None:
         run = lease.run
@@ -101,6 +117,7 @@ class Worker:
             log.info("Run %s ends without a trace: its conversation is gone", run.id)
         finally:
             del self._live[run.id]
+            self._bus.drop(run.conversation, run.id)  # nothing where its end was told
             live.ended.set()
             self.wake()
 
@@ -175,12 +192,13 @@ class Worker:
             self._after_run(ended, stored)
 
     async def _write(self, run: Run, post: Post, status: RunStatus, usage: Usage) -> Post:
-        """Write the ending. While the disk is full the answer is kept here and tried again."""
+        """Write the ending. While the store takes nothing the answer is kept here, and tried again:
+        the disk is full, or another program holds the database."""
         while True:
             try:
                 return await self._queue.finish(run.id, run.attempt, post, status, usage)
-            except StorageFull:
-                log.error("Disk full: the answer of run %s waits in memory", run.id)
+            except (StorageFull, HomeInUse) as error:
+                log.error("The answer of run %s waits in memory: %s", run.id, error)
                 await asyncio.sleep(RETRY_WRITE_S)
 
 
