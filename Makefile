@@ -4,6 +4,8 @@
 # outside of this folder (pip's and npm's caches, models in ~/.cache/teahouse/models).
 
 .DEFAULT_GOAL := help
+# npm trusts the certificates that this machine trusts, as pip does
+export NODE_USE_SYSTEM_CA := 1
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
 
