@@ -63,6 +63,29 @@ async def test_a_new_password_ends_every_session(house: House) -> None:
     await house.accounts.login("better horse", None, HERE)
 
 
+async def test_the_old_password_cannot_be_guessed_from_within_a_session(house: House) -> None:
+    change = house.accounts.change_password
+    for _ in range(accounts_module.FREE_TRIES):
+        with pytest.raises(Unauthenticated):
+            await change(house.owner, "wrong", "better horse")
+
+    with pytest.raises(TooManyAttempts):
+        await change(house.owner, "correct horse", "better horse")
+    await change(house.owner, house.accounts.lend_key(), "better horse")
+    await house.accounts.login("better horse", None, HERE)
+
+
+async def test_one_address_cannot_try_name_after_name(house: House) -> None:
+    for number in range(accounts_module.FREE_TRIES_OF_ADDRESS):
+        with pytest.raises(Unauthenticated):
+            await house.accounts.login("wrong", f"name {number}", HERE)
+
+    with pytest.raises(TooManyAttempts):
+        await house.accounts.login("wrong", "one more", HERE)
+    _, person = await house.accounts.login("correct horse", "owner", THERE)
+    assert person.role == "owner"
+
+
 async def test_a_session_ends_by_itself(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(accounts_module, "SESSION", timedelta(0))
     token, _ = await house.accounts.login("correct horse", None, HERE)

@@ -33,6 +33,7 @@ FREE_TRIES = 5  # wrong passwords of one address for one account before it has t
 FREE_TRIES_OF_ADDRESS = 30
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 900.0
 FORGET_AFTER_S = 3600.0
+MOST_REMEMBERED = 10_000  # accounts, or addresses, that failed of late
 MANAGERS: tuple[PersonRole, ...] = ("owner", "admin")
 
 
@@ -87,8 +88,8 @@ class Accounts:
         """
         folded = (name or "").strip().casefold()
         account = f"{address}\0{folded}"
+        self._by_address.count(address)  # first: it bounds how many names one address can try
         self._by_account.count(account)
-        self._by_address.count(address)
         person = await self._named(folded)
         stored = await self._people.password_hash(person.id) if person else None
         if not await self._verify(stored, password) or person is None:
@@ -171,9 +172,12 @@ class Accounts:
 
     async def change_password(self, person: Person, old: str, new: str) -> Person:
         """Also ends every session of the person. The lent key stands for a forgotten `old` one."""
-        stored = await self._people.password_hash(person.id)
-        if not (self._is_lent(old) or await self._verify(stored, old)):
-            raise Unauthenticated("wrong_password")
+        if not self._is_lent(old):
+            key = f"\0{person.id}"  # no address: whoever has a session may not guess on from it
+            self._by_account.count(key)
+            if not await self._verify(await self._people.password_hash(person.id), old):
+                raise Unauthenticated("wrong_password")
+            self._by_account.succeeded(key)
         return await self._people.set_password(person.id, await self._hash(new))
 
     async def _named(self, folded: str) -> Person | None:
@@ -234,24 +238,26 @@ class _Throttle:
 
     def __init__(self, clock: Clock, free: int) -> None:
         self._clock, self._free = clock, free
-        self._tries: dict[str, tuple[int, float]] = {}  # how many in vain, when the last
+        # How many in vain, and when the last; by a digest, since names may be long. Oldest first.
+        self._tries: dict[bytes, tuple[int, float]] = {}
 
     def count(self, key: str) -> None:
         """Count a try before it is made, so that tries side by side are counted too."""
-        now = self._clock.monotonic()
-        if len(self._tries) > 10_000:
-            self._tries = {k: v for k, v in self._tries.items() if now - v[1] < FORGET_AFTER_S}
-        count, last = self._tries.get(key, (0, now))
+        now, place = self._clock.monotonic(), _digest(key)
+        count, last = self._tries.get(place, (0, now))
         if now - last >= FORGET_AFTER_S:
             count = 0
         if count >= self._free:
             wait = min(FIRST_WAIT_S * 2 ** min(count - self._free, 16), LONGEST_WAIT_S)
             if last + wait > now:
                 raise TooManyAttempts("too_many_attempts", retry_after_s=last + wait - now)
-        self._tries[key] = (count + 1, now)
+        self._tries.pop(place, None)
+        self._tries[place] = (count + 1, now)
+        if len(self._tries) > MOST_REMEMBERED:
+            del self._tries[next(iter(self._tries))]
 
     def succeeded(self, key: str) -> None:
-        self._tries.pop(key, None)
+        self._tries.pop(_digest(key), None)
 
 
 def _manages(actor: Person) -> None:
