@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
+
+from teahouse.core.ids import fraction
 
 log = logging.getLogger(__name__)
 
@@ -63,5 +64,5 @@ class Supervisor:
                 log.exception("Background task %s failed and is started again", name)
             if asyncio.get_running_loop().time() - started > _LONGEST_DELAY_S:
                 delay = _FIRST_DELAY_S
-            await asyncio.sleep(delay * random.uniform(0.5, 1))  # noqa: S311  jitter, no secret
+            await asyncio.sleep(delay * (1 + fraction()) / 2)
             delay = min(delay * 2, _LONGEST_DELAY_S)
