@@ -51,6 +51,16 @@ class PartsBuilder:
         self.add(index, Text(text=text) if kind == "text" else Thinking(text=text))
         self._open, self._pieces = None, []
 
+    def sign(self, kind: Kind, opaque: JsonObject) -> None:
+        """What was going on ends with what its vendor wants back: a thought bears it itself, an
+        empty one bears it for the text before."""
+        index, text = self.reserve(), ""
+        if kind == "thinking" and self._open is not None and self._open[1] == kind:
+            index, text = self._open[0], "".join(self._pieces)
+            self._open, self._pieces = None, []
+        self.close()
+        self.add(index, Thinking(text=text, opaque=opaque))
+
     def add(self, index: int, part: Part) -> None:
         self.parts[index] = part
         self.events.append(PartDone(index=index, part=part))

@@ -43,6 +43,13 @@ class Profile(Struct, frozen=True, kw_only=True):
     """Whether thoughts may be asked for in sealed form, to be given back later."""
     item_ids: bool = True
     """Whether what a stateless endpoint said goes back under the ids that it had."""
+    thoughts: bool = False
+    """Whether to ask a model that thinks to show a summary of its thoughts (`gemini`)."""
+    call_signatures: bool = False
+    """Whether every call must bear a signature, also one that another model made (`gemini`)."""
+    window: int | None = None
+    """How many tokens the server shall hold where it asks for that (`ollama`); it drops the rest
+    silently, so it should be as much as the memory bears."""
     extra: dict[str, Any] = {}
     """What goes into the body of every request as it is, beneath what a request itself adds."""
 
@@ -64,6 +71,11 @@ _MODELS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = (
         re.compile(r"claude-(?![23]|instant|(opus|sonnet|haiku)-4([-.][0-6](\D|$)|-\d{8}|@|$))"),
         {"temperature": False},
     ),
+    (
+        re.compile(r"(^|/)gemini-(2\.5|[3-9]|(flash|pro)\S*-latest)(?!.*(image|tts|live|audio))"),
+        {"thoughts": True},
+    ),
+    (re.compile(r"(^|/)gemini-([3-9]|(flash|pro)\S*-latest)"), {"call_signatures": True}),
     (re.compile(r"(^|/)(deepseek-reasoner|deepseek-r1)"), {"temperature": False}),
 )
 

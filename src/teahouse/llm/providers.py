@@ -17,6 +17,8 @@ from teahouse.llm.settings import ProviderSettings, Timeouts, WireName
 from teahouse.llm.transport import Transport
 from teahouse.llm.vendors import VENDORS
 from teahouse.llm.wire.anthropic import Anthropic
+from teahouse.llm.wire.gemini import Gemini
+from teahouse.llm.wire.ollama import Ollama
 from teahouse.llm.wire.openai_chat import OpenAIChat
 from teahouse.llm.wire.openai_responses import OpenAIResponses
 
@@ -43,6 +45,8 @@ WIRES: Final[Mapping[WireName, Wire]] = {
     "openai_chat": OpenAIChat,
     "openai_responses": OpenAIResponses,
     "anthropic": Anthropic,
+    "gemini": Gemini,
+    "ollama": Ollama,
 }
 
 

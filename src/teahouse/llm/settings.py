@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
 
-WireName: TypeAlias = Literal["openai_chat", "openai_responses", "anthropic"]
+WireName: TypeAlias = Literal["openai_chat", "openai_responses", "anthropic", "gemini", "ollama"]
 """The dialects that are spoken here."""
 
 

@@ -54,7 +54,7 @@ class ToolCallAssembler:
         function: JsonObject = fragment.get("function") or {}
         identity = str(fragment.get("id") or "") or None
         name = str(function.get("name") or "")
-        piece = _as_text(function.get("arguments"))
+        piece = arguments_text(function.get("arguments"))
         index = fragment.get("index")
         call = self._find(index, identity, name, piece)
         if call is None:
@@ -186,7 +186,8 @@ def _parsed(text: str) -> object:
         return None
 
 
-def _as_text(arguments: object) -> str:
+def arguments_text(arguments: object) -> str:
+    """Arguments as text, whether they came as that or as an object."""
     if arguments is None:
         return ""
     return arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()

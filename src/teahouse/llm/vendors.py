@@ -84,6 +84,11 @@ VENDORS: Final[Mapping[str, Vendor]] = {
         base_url="https://generativelanguage.googleapis.com/v1beta/openai",
         profile=Profile(reasoning_back="never"),
     ),
+    "gemini": Vendor(
+        name="Gemini",
+        base_url="https://generativelanguage.googleapis.com/v1beta",
+        wire="gemini",
+    ),
     "ollama": Vendor(
         name="Ollama", base_url="http://127.0.0.1:11434/v1", profile=_OWN_SERVER, key=False
     ),

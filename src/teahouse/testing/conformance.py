@@ -42,6 +42,8 @@ _WIRES: Final[Mapping[str, WireName]] = {
     "openai-chat": "openai_chat",
     "openai-responses": "openai_responses",
     "anthropic": "anthropic",
+    "gemini": "gemini",
+    "ollama": "ollama",
 }
 _TIMEOUTS = Timeouts(connect_s=5, first_event_s=20, idle_s=20, total_s=60)
 _QUESTION = Message(role="user", parts=(Text(text="hi"),))

@@ -178,7 +178,7 @@ class Endpoint:
         async with self._arrived:
             self.requests.append(recorded)
             self._arrived.notify_all()
-        if path.endswith("/models"):
+        if path.endswith(("/models", "/api/tags")):
             return self.models
         if self.answers and path.endswith(_QUESTIONS):
             return self.answers.popleft()

@@ -28,6 +28,15 @@ def as_count(fields: JsonObject, *names: str) -> int:
     return 0
 
 
+def merge(fields: JsonObject, more: JsonObject) -> JsonObject:
+    """`fields` with `more` on top, objects within objects too."""
+    merged = dict(fields)
+    for key, value in more.items():
+        inner = as_object(value)
+        merged[key] = merge(as_object(merged.get(key)), inner) if inner else value
+    return merged
+
+
 def as_text(value: object) -> str:
     """A string as it is, an object as JSON, anything else as nothing."""
     if isinstance(value, str):

@@ -76,8 +76,8 @@ class HttpWire(ABC):
         """Put the request into the dialect's form."""
 
     @abstractmethod
-    def _info(self, row: JsonObject) -> ModelInfo:
-        """Read one row of the list of models."""
+    def _info(self, row: JsonObject) -> ModelInfo | None:
+        """Read one row of the list of models; None for one that cannot talk."""
 
     def _base(self, base_url: str) -> str:
         """`base_url` as the paths go behind it, whichever way its owner wrote it."""
@@ -109,38 +109,38 @@ class HttpWire(ABC):
             await exchange.drain()
 
     async def models(self) -> Sequence[ModelInfo]:
-        call = Call(
-            provider=self.name,
-            url=f"{self._base_url}{self.models_path}",
-            headers=self._headers,
-            timeouts=self._timeouts,
-        )
+        told = await self._fetch(self._call(self.models_path))
+        fields = as_object(told)
+        rows = as_objects(fields.get("data") or fields.get("models") or told)
+        return [info for row in rows if (info := self._info(row)) is not None]
+
+    async def _fetch(self, call: Call) -> Any:
         async with await self._transport.send(call) as exchange:
             body = await exchange.read_up_to(_LONGEST_BODY)
         try:
-            told: Any = msgspec.json.decode(body)
+            return msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Malformed(self.name, is_page(body) or str(error)) from error
-        fields = as_object(told)
-        rows = as_objects(fields.get("data") or fields.get("models") or told)
-        return [self._info(row) for row in rows]
 
     def _post(self, asked: Asked) -> Call:
-        try:
-            data = msgspec.json.encode(asked.body)
-        except UnicodeEncodeError:  # half characters out of some tool or file
-            data = msgspec.json.encode(mend(asked.body))
+        return self._call(asked.path, asked.body)
+
+    def _call(self, path: str, body: JsonObject | None = None) -> Call:
+        sent = {"Content-Type": "application/json", "Accept": self.accept} if body else {}
         return Call(
             provider=self.name,
-            url=f"{self._base_url}{asked.path}",
-            headers={
-                "Content-Type": "application/json",
-                "Accept": self.accept,
-                **self._headers,
-            },
-            body=data,
+            url=f"{self._base_url}{path}",
+            headers={**sent, **self._headers},
+            body=_encoded(body) if body else None,
             timeouts=self._timeouts,
         )
+
+
+def _encoded(body: JsonObject) -> bytes:
+    try:
+        return msgspec.json.encode(body)
+    except UnicodeEncodeError:  # half characters out of some tool or file
+        return msgspec.json.encode(mend(body))
 
 
 class _Reader:

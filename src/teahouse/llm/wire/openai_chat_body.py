@@ -24,13 +24,13 @@ async def chat_body(
     request: ModelRequest, profile: Profile, *, origin: str, files: BlobReader | None
 ) -> JsonObject:
     """The JSON body of a streaming request; `origin` as in `History`."""
-    history = _History(profile, origin, files)
+    history = ChatHistory(profile, origin, files)
     await history.write(request.messages)
     body: JsonObject = {"model": request.model, "messages": history.written, "stream": True}
     if profile.include_usage:
         body["stream_options"] = {"include_usage": True}
     if request.tools:
-        body["tools"] = [_tool(spec) for spec in request.tools]
+        body["tools"] = [chat_tool(spec) for spec in request.tools]
     if request.max_tokens is not None:
         body[profile.max_tokens] = request.max_tokens
     if request.temperature is not None and profile.temperature:
@@ -40,7 +40,7 @@ async def chat_body(
     return body | profile.extra | request.extra
 
 
-def _tool(spec: ToolSpec) -> JsonObject:
+def chat_tool(spec: ToolSpec) -> JsonObject:
     return {
         "type": "function",
         "function": {
@@ -57,7 +57,7 @@ def _response_format(schema: JsonObject, profile: Profile) -> JsonObject:
     return {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}
 
 
-class _History(History):
+class ChatHistory(History):
     def _system(self, parts: Sequence[Part]) -> None:
         text = "".join(part.text for part in parts if isinstance(part, Text))
         if text:

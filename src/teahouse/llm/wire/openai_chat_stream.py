@@ -6,7 +6,7 @@ only what makes the reply wrong (broken JSON, an error object, an end too early)
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, TypeAlias, cast, get_args
+from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
@@ -17,11 +17,10 @@ from teahouse.llm.profiles import Profile
 from teahouse.llm.refusal import refusal_in
 from teahouse.llm.sse import SseEvent
 from teahouse.llm.surrogates import mend_text
-from teahouse.llm.think import Kind, ThinkTags
 from teahouse.llm.tool_calls import ToolCallAssembler
 from teahouse.llm.wire.fields import as_count, as_object, as_objects
 from teahouse.llm.wire.reasoning_details import merge_details
-from teahouse.llm.wire.reply import Reply
+from teahouse.llm.wire.spoken import Channel, SpokenReply
 
 _REASONS: Final[dict[str, Reason]] = {
     "length": "length",
@@ -39,22 +38,18 @@ _REASONS: Final[dict[str, Reason]] = {
     "recitation": "content_filter",
 }  # every other one is an end by itself
 _FAILURES = frozenset({"error", "network_error", "insufficient_system_resource"})
-_Channel: TypeAlias = Literal["text", "thinking", "refusal"]
-_CHANNELS: Final[tuple[_Channel, ...]] = get_args(_Channel)
 
 
-class ChatStream(Reply):
+class ChatStream(SpokenReply):
     def __init__(self, provider: str, model: str, profile: Profile, *, input_estimate: int) -> None:
-        super().__init__(provider, model, input_estimate=input_estimate)
+        super().__init__(provider, model, profile, input_estimate=input_estimate)
         self._calls = ToolCallAssembler()
         self._call_indices: dict[int, int] = {}
-        self._think = ThinkTags(inside=profile.think_open) if profile.think_tags else None
         self._finish: str | None = None
         self._started = False  # anything of a reply has come
         self._choice: object = None  # index of the one choice that is read
         self._refused = False
         self._usage = Usage()
-        self._field: str | None = None
         self._details: list[JsonObject] = []
 
     @property
@@ -86,19 +81,8 @@ class ChatStream(Reply):
             calls.append((index, replace(call, opaque=self._own(call.opaque))))
         self._complete(reason, calls, self._usage, left_out=left_out)
 
-    def keep(self) -> None:
-        for channel in _CHANNELS:
-            self._say(channel, "", last=True)
-        if self._think is not None:
-            for kind, text in self._think.end():
-                self.parts.say(kind, text)
-        self.parts.close()
-        given: JsonObject = {"field": self._field} if self._field else {}
-        if self._details:
-            given["details"] = self._details
-        opaque = self._own(given)
-        if opaque is not None:
-            self.parts.mark_thoughts(opaque)
+    def _given(self) -> JsonObject:
+        return super()._given() | ({"details": self._details} if self._details else {})
 
     def _check(self, chunk: JsonObject, name: str) -> None:
         error = chunk.get("error")
@@ -160,7 +144,7 @@ class ChatStream(Reply):
     def _read_blocks(self, blocks: list[Any]) -> None:
         """Content in blocks, as Mistral's thinking models send it."""
         for block in as_objects(blocks):
-            kind: _Channel = "thinking" if block.get("type") == "thinking" else "text"
+            kind: Channel = "thinking" if block.get("type") == "thinking" else "text"
             inner = block.get(kind)
             if isinstance(inner, str):
                 self._say(kind, inner)
@@ -172,15 +156,6 @@ class ChatStream(Reply):
         if place not in self._call_indices:
             self._call_indices[place] = self.parts.reserve()
         self.parts.delta(self._call_indices[place], "tool_call", mend_text(piece))
-
-    def _say(self, channel: _Channel, text: str, *, last: bool = False) -> None:
-        text = self._whole(channel, text, last=last)
-        if self._think is not None and channel == "text":
-            for kind, piece in self._think.feed(text):
-                self.parts.say(kind, piece)
-        else:
-            shown: Kind = "thinking" if channel == "thinking" else "text"
-            self.parts.say(shown, text)
 
     def _count(self, holder: JsonObject) -> None:
         """Keep the highest counts: some report once, some the sum so far in every chunk."""

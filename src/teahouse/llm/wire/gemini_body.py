@@ -1,0 +1,151 @@
+"""Requests in the Gemini dialect: contents of parts, each signature back on its own part."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+
+from teahouse.core.messages import Blob, JsonObject, Part, Text, Thinking, ToolCall, ToolResult
+from teahouse.llm.media import PDF, PICTURES, BlobReader, mention
+from teahouse.llm.profiles import Profile
+from teahouse.llm.provider import ModelRequest, ToolSpec
+from teahouse.llm.wire.fields import merge
+from teahouse.llm.wire.gemini_schema import in_subset
+from teahouse.llm.wire.history import History
+
+_READ: Final = (PICTURES - {"image/gif"}) | {PDF, "image/heic", "image/heif"}
+_READ_KINDS: Final = ("audio/", "video/", "text/")
+_LARGEST: Final = 14_000_000  # 20 MB is what a whole request may have, and base64 adds a third
+_NOT_OURS: Final = "skip_thought_signature_validator"
+"""Stands for the signature of a call that another model made; Google documents it for that."""
+
+
+async def gemini_body(
+    request: ModelRequest, profile: Profile, *, origin: str, files: BlobReader | None
+) -> JsonObject:
+    """The JSON body of a request; `origin` as in `History`."""
+    history = _History(profile, origin, files)
+    await history.write(request.messages)
+    body: JsonObject = {"contents": history.written}
+    if history.system:
+        body["systemInstruction"] = {"parts": history.system}
+    if request.tools:
+        body["tools"] = [{"functionDeclarations": [_declared(spec) for spec in request.tools]}]
+    config: JsonObject = {}
+    if request.max_tokens is not None:
+        config["maxOutputTokens"] = request.max_tokens
+    if request.temperature is not None and profile.temperature:
+        config["temperature"] = request.temperature
+    if request.schema is not None:
+        config["responseMimeType"] = "application/json"
+        if profile.json_schema:
+            config |= _bound(request.schema, "responseSchema", "responseJsonSchema")
+    if profile.thoughts:
+        config["thinkingConfig"] = {"includeThoughts": True}
+    if config:
+        body["generationConfig"] = config
+    return merge(merge(body, profile.extra), request.extra)
+
+
+def _declared(spec: ToolSpec) -> JsonObject:
+    declared: JsonObject = {"name": spec.name, "description": spec.description}
+    if spec.parameters.get("properties") or spec.parameters.get("$ref"):
+        declared |= _bound(spec.parameters, "parameters", "parametersJsonSchema")
+    return declared
+
+
+def _bound(schema: JsonObject, subset: str, whole: str) -> JsonObject:
+    """The older field where it can say the schema, since all models know it; else the newer."""
+    said = in_subset(schema)
+    return {whole: schema} if said is None else {subset: said}
+
+
+class _History(History):
+    def __init__(self, profile: Profile, origin: str, files: BlobReader | None) -> None:
+        super().__init__(profile, origin, files)
+        self.system: list[JsonObject] = []
+
+    def _system(self, parts: Sequence[Part]) -> None:
+        texts = [part.text for part in parts if isinstance(part, Text)]
+        self.system += [self._text(text) for text in texts if text.strip()]
+
+    async def _user(self, parts: Sequence[Part]) -> None:
+        content = [item for item in await self._content(parts) if item.get("text", "_").strip()]
+        if content:
+            self.written.append({"role": "user", "parts": content})
+
+    def _spoken(self, parts: Sequence[Part]) -> list[JsonObject]:
+        spoken: list[JsonObject] = []
+        for part in parts:
+            match part:
+                case Text():
+                    spoken.append(self._text(part.text))
+                case Thinking():
+                    self._thought(part, spoken)
+                case ToolCall():
+                    spoken.append(self._call(part))
+                case _:
+                    pass
+        calls = [item for item in spoken if "functionCall" in item]
+        if not calls and not any(_shown(item) for item in spoken):
+            return []
+        if self._profile.call_signatures and not any("thoughtSignature" in c for c in calls):
+            for first in calls[:1]:
+                first["thoughtSignature"] = _NOT_OURS
+        return [item for item in spoken if len(item) > 1 or item.get("text", "_").strip()]
+
+    def _call(self, call: ToolCall) -> JsonObject:
+        own = self._own(call.opaque)
+        called: JsonObject = {"functionCall": {"name": call.name, "args": call.arguments}}
+        if "id" in own:
+            called["functionCall"]["id"] = own["id"]
+        if "signature" in own:
+            called["thoughtSignature"] = own["signature"]
+        return called
+
+    def _thought(self, thought: Thinking, spoken: list[JsonObject]) -> None:
+        """Signed parts are as long as they were: `length` characters at the end of their text."""
+        own = self._own(thought.opaque)
+        if "signature" not in own:
+            return  # a summary for people; the model reads nothing from it
+        signed: JsonObject = {"thoughtSignature": own["signature"]}
+        text, extra = thought.text, {}
+        if own.get("of") == "thinking":
+            extra = {"thought": True}
+        elif spoken and set(spoken[-1]) == {"text"}:
+            text = spoken.pop()["text"]
+        start = max(len(text) - int(own.get("length") or 0), 0)
+        if text[:start]:
+            spoken.append({"text": text[:start]} | extra)
+        spoken.append({"text": text[start:]} | extra | signed)
+
+    def _say(self, spoken: list[JsonObject]) -> None:
+        self.written.append({"role": "model", "parts": spoken})
+
+    async def _result(self, call: ToolCall, result: ToolResult) -> None:
+        lines = [part.text if isinstance(part, Text) else mention(part) for part in result.content]
+        key: Literal["error", "output"] = "error" if result.is_error else "output"
+        response: JsonObject = {"name": call.name, "response": {key: "\n".join(lines)}}
+        own = self._own(call.opaque)
+        if "id" in own:
+            response["id"] = own["id"]
+        last: list[JsonObject] = self.written[-1]["parts"]
+        if "functionResponse" in last[0]:  # the results of one reply stand together
+            last.append({"functionResponse": response})
+        else:
+            self.written.append({"role": "user", "parts": [{"functionResponse": response}]})
+
+    def _text(self, text: str) -> JsonObject:
+        return {"text": text}
+
+    async def _blob(self, blob: Blob) -> dict[str, Any]:
+        read = blob.media_type in _READ or blob.media_type.startswith(_READ_KINDS)
+        if self._files is None or not self._profile.vision or not read or blob.size > _LARGEST:
+            return self._text(mention(blob))
+        data = base64.b64encode(await self._files(blob.file)).decode("ascii")
+        return {"inlineData": {"mimeType": blob.media_type, "data": data}}
+
+
+def _shown(item: JsonObject) -> bool:
+    return "thought" not in item and bool(item.get("text", "").strip())
