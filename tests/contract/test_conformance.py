@@ -37,11 +37,20 @@ def test_every_recorded_stream_comes_out_right(path: Path, cut: Cut) -> None:
         ("T01_parallel_interleaved", {"tools": [["a", "f", {"x": 1}]]}),
         ("T10_no_args_empty_string", {"tools": [["b", "f", {}]]}),
         ("T16_truncated_args_length", {"error": None}),
+        ("A10_usage_cumulative_merge", {"usage": [18, 17]}),
+        ("A14_signature_only_thinking", {"roundtrip": {"signature": "x"}}),
+        ("A27_server_tool", {"tools": [["srvtoolu_1", "web_search", {"query": "tea"}]]}),
+        ("A30_eof_without_message_stop", {"error": None}),
+        ("A39b_refusal_in_tool", {"finish": "stop"}),
+        ("P18_encrypted_reasoning_back", {"roundtrip": {"encrypted_content": "x"}}),
+        ("P21_phase_back", {"roundtrip": {"phase": "final_answer"}}),
+        ("P30_eof_after_item_done", {"error": None}),
+        ("P34_refusal", {"text": ""}),
         ("T19_gemini_extra_signature", {"roundtrip": {"google.thought_signature": "x"}}),
     ],
 )
 def test_a_wrong_expectation_is_found(name: str, wrong: dict[str, object]) -> None:
-    cases = {case["id"]: case for case in read_cases(CASES / "wire_openai_chat.json")}
+    cases = {case["id"]: case for path in FILES for case in read_cases(path)}
     case = copy.deepcopy(cases[name])
     case["expect"] |= wrong
 

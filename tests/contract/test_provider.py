@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
 from teahouse.core.messages import Thinking, ToolCall
 from teahouse.llm.errors import AuthenticationFailed, StreamCut
 from teahouse.llm.providers import build_provider
-from teahouse.llm.settings import ProviderSettings
+from teahouse.llm.settings import ProviderSettings, WireName
 from teahouse.llm.transport import Transport
+from teahouse.testing import anthropic_answers as anthropic
+from teahouse.testing import responses_answers as responses
 from teahouse.testing.answers import Answer, chunk, error_answer, text_answer, tool_answer
 from teahouse.testing.contract.provider import OpenScene, ProviderContract, Scene, Stage
 from teahouse.testing.endpoint import Endpoint
@@ -50,26 +53,18 @@ class TestScriptedProvider(ProviderContract):
         return open_scene
 
 
-class TestOpenAIChat(ProviderContract):
-    pytestmark = pytest.mark.anyio
+class WireContract(ProviderContract):
+    """A wire, before an endpoint that speaks its dialect."""
+
+    wire: WireName
+    answers: Mapping[Scene, Answer]
 
     @pytest.fixture
     def scene(self) -> OpenScene:
-        hello = chunk({"content": "你好"})
-        answers = {
-            "text": text_answer(["你好", ", world"]),
-            "thought": text_answer(["yes"], thinking="hm"),
-            "tools": tool_answer([("a", "f", {"x": 1}), ("b", "g", {})]),
-            "fails": error_answer(401),
-            "breaks": Answer(steps=(hello, "cut")),
-            "silent": Answer(steps=("hang",)),
-            "stands still": Answer(steps=(hello, "hang")),
-        }
-
         @asynccontextmanager
         async def open_scene(name: Scene) -> AsyncIterator[Stage]:
-            async with Transport() as transport, Endpoint([answers[name]]) as endpoint:
-                settings = ProviderSettings(base_url=endpoint.base_url)
+            async with Transport() as transport, Endpoint([self.answers[name]]) as endpoint:
+                settings = ProviderSettings(wire=self.wire, base_url=endpoint.base_url)
 
                 async def left() -> None:
                     await (await endpoint.request(0)).closed.wait()
@@ -77,3 +72,55 @@ class TestOpenAIChat(ProviderContract):
                 yield Stage(build_provider("fake", settings, None, transport), left)
 
         return open_scene
+
+
+def scenes(
+    text: Answer, thought: Answer, tools: Answer, begun: Sequence[bytes]
+) -> dict[Scene, Answer]:
+    """`begun` is the start of a reply that says `你好`."""
+    return {
+        "text": text,
+        "thought": thought,
+        "tools": tools,
+        "fails": error_answer(401),
+        "breaks": Answer(steps=(*begun, "cut")),
+        "silent": Answer(steps=("hang",)),
+        "stands still": Answer(steps=(*begun, "hang")),
+    }
+
+
+WORDS = ("你好", ", world")
+CALLS: tuple[tuple[str, str, dict[str, Any]], ...] = (("a", "f", {"x": 1}), ("b", "g", {}))
+
+
+class TestOpenAIChat(WireContract):
+    pytestmark = pytest.mark.anyio
+    wire = "openai_chat"
+    answers = scenes(
+        text_answer(WORDS),
+        text_answer(["yes"], thinking="hm"),
+        tool_answer(CALLS),
+        [chunk({"content": "你好"})],
+    )
+
+
+class TestOpenAIResponses(WireContract):
+    pytestmark = pytest.mark.anyio
+    wire = "openai_responses"
+    answers = scenes(
+        responses.text_answer(WORDS),
+        responses.text_answer(["yes"], thought="hm"),
+        responses.tool_answer(CALLS),
+        responses.text(0, ["你好"])[:2],
+    )
+
+
+class TestAnthropic(WireContract):
+    pytestmark = pytest.mark.anyio
+    wire = "anthropic"
+    answers = scenes(
+        anthropic.text_answer(WORDS),
+        anthropic.text_answer(["yes"], thought="hm"),
+        anthropic.tool_answer(CALLS),
+        [anthropic.start(), *anthropic.text(0, ["你好"])[:2]],
+    )

@@ -22,6 +22,56 @@ def openai(message: str, code: str | None = None, kind: str = "invalid_request_e
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
 
+def anthropic(kind: str, message: str) -> object:
+    return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "r"}
+
+
+LOW = "Your credit balance is too low to access the Anthropic API."
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "found"),
+    [
+        ("overloaded_error", "Overloaded", errors.Overloaded),
+        ("api_error", "Internal server error", errors.Overloaded),
+        ("timeout_error", "Request timed out", errors.Overloaded),
+        ("rate_limit_error", "slow down", errors.RateLimited),
+        ("authentication_error", "no", errors.AuthenticationFailed),
+        ("permission_error", "not yours", errors.AuthenticationFailed),
+        ("billing_error", "no", errors.QuotaExceeded),
+        ("not_found_error", "model: x", errors.RequestRefused),
+        ("request_too_large", "larger than 32 MB", errors.RequestRefused),
+        ("invalid_request_error", "prompt is too long: 9 tokens > 8", errors.ContextTooLong),
+        ("invalid_request_error", "messages.0: wrong", errors.RequestRefused),
+    ],
+)
+def test_an_error_inside_a_stream_is_known_by_its_type(
+    kind: str, message: str, found: type[errors.EndpointError]
+) -> None:
+    assert type(refusal_in("acme", {"type": kind, "message": message})) is found
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "found"),
+    [
+        ("server_error", "The server had an error", errors.Overloaded),
+        ("rate_limit_exceeded", "slow down", errors.RateLimited),
+        ("insufficient_quota", "pay", errors.QuotaExceeded),
+        ("context_length_exceeded", "too long", errors.ContextTooLong),
+        ("invalid_prompt", "flagged as violating our usage policy", errors.ContentFiltered),
+        ("bio_policy", "no", errors.ContentFiltered),
+        ("image_content_policy_violation", "no", errors.ContentFiltered),
+        ("vector_store_timeout", "late", errors.Overloaded),
+        ("invalid_image", "no picture", errors.RequestRefused),
+        ("image_too_large", "no", errors.RequestRefused),
+    ],
+)
+def test_an_error_of_a_failed_response_is_known_by_its_code(
+    code: str, message: str, found: type[errors.EndpointError]
+) -> None:
+    assert type(refusal_in("acme", {"code": code, "message": message})) is found
+
+
 @pytest.mark.parametrize(
     ("status", "body", "kind"),
     [
@@ -58,6 +108,10 @@ def openai(message: str, code: str | None = None, kind: str = "invalid_request_e
         (502, b"<html><head><title>502 Bad Gateway</title></head></html>", errors.Overloaded),
         (503, b"upstream connect error", errors.Overloaded),
         (529, {"type": "error", "error": {"type": "overloaded_error"}}, errors.Overloaded),
+        (400, anthropic("billing_error", "no"), errors.QuotaExceeded),
+        (400, anthropic("invalid_request_error", LOW), errors.QuotaExceeded),
+        (413, anthropic("request_too_large", "larger than 32 MB"), errors.RequestRefused),
+        (403, anthropic("permission_error", "not yours"), errors.AuthenticationFailed),
         (302, b"", errors.RequestRefused),
     ],
 )

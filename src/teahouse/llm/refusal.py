@@ -33,17 +33,22 @@ _CONTEXT = re.compile(
 )
 _QUOTA = re.compile(
     r"insufficient.?(quota|balance|funds|credit)|exceeded your current quota|quota.?exceeded"
-    r"|credit balance|requires more credits|billing.?(hard|not.?active)|arrear|overdue"
+    r"|credit balance|requires more credits|billing.?(hard|not.?active|error)|arrear|overdue"
     r"|余额不足|欠费"
 )
 _FILTER = re.compile(
     r"content.?(policy|filter)|moderation|data.?inspection|flagged|responsible.?ai"
     r"|safety (system|filter|polic)|sensitive (word|content|information)|敏感"
+    r"|usage polic|(bio|cyber).policy|policy.violation"
 )
 _RATE = re.compile(r"rate.?limit|too many requests|resource.?exhausted|throttl|限流|频率")
-_KEY = re.compile(r"(invalid|incorrect|wrong|no|missing).{0,12}api.?key|authenticat|unauthorized")
+_KEY = re.compile(
+    r"(invalid|incorrect|wrong|no|missing).{0,12}api.?key|authenticat|unauthorized"
+    r"|permission.(error|denied)"
+)
 _WAIT = re.compile(r"(?:retry|try again) (?:in|after) (?:(\d+)m)?([\d.]+)(ms|s)\b")
 _LOAD = re.compile(r"overload|unavailable|internal|server.?error|busy|capacity|timeout")
+_WRONG = re.compile(r"invalid|unsupported|not.?found|too.(large|small)")
 _SHORT = 300
 _TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 
@@ -106,7 +111,7 @@ def _by_words(words: str) -> type[EndpointError]:
         return RateLimited
     if _KEY.search(words):
         return AuthenticationFailed
-    if "invalid" in words and not _LOAD.search(words):
+    if _WRONG.search(words) and not _LOAD.search(words):
         return RequestRefused
     return Overloaded
 
