@@ -43,6 +43,16 @@ def test_a_post_of_several_steps_becomes_the_messages_it_was_made_of() -> None:
     )
 
 
+def test_a_thought_between_two_calls_does_not_part_them_from_their_results() -> None:
+    said = (call("x"), Thinking(text="hm"), call("y"))
+
+    assert project([post(ME, *said, result("x"), result("y"), Text(text="so"))], ME) == (
+        Message(role="assistant", parts=said),
+        Message(role="tool", parts=(result("x"), result("y"))),
+        Message(role="assistant", parts=(Text(text="so"),)),
+    )
+
+
 def test_a_call_without_result_is_answered_as_interrupted() -> None:
     _, tool = project([post(ME, call("x"))], ME)
 

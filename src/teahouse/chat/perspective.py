@@ -36,11 +36,14 @@ def _own(parts: Sequence[Part]) -> list[Message]:
     messages: list[Message] = []
     said: list[Part] = []
     results: dict[str, ToolResult] = {}
+    answered = {part.call for part in parts if isinstance(part, ToolResult)}
     for part in parts:
         if isinstance(part, ToolResult):
             results[part.call] = part
             continue
-        if results or (_calls(said) and not isinstance(part, ToolCall)):
+        calls = _calls(said)  # models may say or think something between two calls of one reply
+        awaited = any(call.id in answered for call in calls)
+        if results or (calls and not awaited and not isinstance(part, ToolCall)):
             messages += _step(said, results)
             said, results = [], {}
         said.append(part)
