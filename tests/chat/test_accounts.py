@@ -43,6 +43,13 @@ async def test_unknown_names_and_wrong_passwords_look_the_same(house: House) -> 
     assert wrong.value.problem() == unknown.value.problem()
 
 
+async def test_a_name_may_be_typed_in_any_width_and_case(house: House) -> None:
+    mo = await house.accounts.add_person(house.owner, "Ｍｏ", "member", "correct horse")
+
+    _, person = await house.accounts.login("correct horse", " mO ", HERE)
+    assert person == mo
+
+
 async def test_guessing_is_slowed_down_for_the_guesser_alone(house: House) -> None:
     for _ in range(accounts_module.FREE_TRIES):
         with pytest.raises(Unauthenticated):

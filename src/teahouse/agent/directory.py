@@ -16,8 +16,8 @@ from teahouse.core.clock import Clock
 from teahouse.core.errors import Invalid, NotAllowed, NotFound
 from teahouse.core.ids import new_id
 from teahouse.core.messages import AgentId, Person
+from teahouse.core.names import clean_name
 
-MAX_NAME = 64
 MAX_DESCRIPTION = 280
 HUES = 10
 STARTERS = ("host", "scribe", "smith")
@@ -187,18 +187,6 @@ def _draft_of(agent: Agent) -> AgentDraft:
         temperature=agent.temperature,
         shared=agent.shared,
     )
-
-
-def clean_name(name: str) -> str:
-    """Normalise a display name; raises `Invalid` for one that is empty, too long or unprintable."""
-    cleaned = " ".join(unicodedata.normalize("NFC", name).split())
-    if not cleaned:
-        raise Invalid("name_empty")
-    if len(cleaned) > MAX_NAME:
-        raise Invalid("name_too_long", length=len(cleaned), limit=MAX_NAME)
-    if any(unicodedata.category(character) in ("Cc", "Cf", "Cs") for character in cleaned):
-        raise Invalid("name_unprintable", name=ascii(cleaned))
-    return cleaned
 
 
 def free_hue(name: str, taken: Sequence[int]) -> int:

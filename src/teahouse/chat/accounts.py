@@ -10,7 +10,6 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
-from teahouse.agent.directory import clean_name
 from teahouse.chat.ports import ApiKey, LoginSession, People
 from teahouse.core.clock import Clock
 from teahouse.core.errors import (
@@ -22,6 +21,7 @@ from teahouse.core.errors import (
 )
 from teahouse.core.ids import new_id, new_secret
 from teahouse.core.messages import Person, PersonId, PersonRole
+from teahouse.core.names import clean_name, folded
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -86,11 +86,11 @@ class Accounts:
 
         `address` is the peer's own, never what a header says.
         """
-        folded = (name or "").strip().casefold()
-        account = f"{address}\0{folded}"
+        called = folded(name or "")
+        account = f"{address}\0{called}"
         self._by_address.count(address)  # first: it bounds how many names one address can try
         self._by_account.count(account)
-        person = await self._named(folded)
+        person = await self._named(called)
         stored = await self._people.password_hash(person.id) if person else None
         if not await self._verify(stored, password) or person is None:
             raise Unauthenticated("wrong_password")
@@ -180,10 +180,10 @@ class Accounts:
             self._by_account.succeeded(key)
         return await self._people.set_password(person.id, await self._hash(new))
 
-    async def _named(self, folded: str) -> Person | None:
+    async def _named(self, called: str) -> Person | None:
         people = await self._people.all()
-        if folded:
-            return next((one for one in people if one.name.casefold() == folded), None)
+        if called:
+            return next((one for one in people if folded(one.name) == called), None)
         owners = [one for one in people if one.role == "owner"]
         return owners[0] if len(owners) == 1 else None
 

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from teahouse.agent.ports import AgentRecord, Agents
 from teahouse.core.errors import Conflict, NotFound
+from teahouse.core.names import folded
 from teahouse.store.database import Database
-from teahouse.store.people import folded
 from teahouse.store.rows import AnyRow
 from teahouse.store.schema import agent as table
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
@@ -11,6 +10,7 @@ from sqlalchemy import Connection, and_, delete, insert, select, update
 from teahouse.chat.ports import ApiKey, LoginSession, People
 from teahouse.core.errors import Conflict, NotFound
 from teahouse.core.messages import Person, PersonRole
+from teahouse.core.names import folded
 from teahouse.store.database import Database
 from teahouse.store.forget import delete_person
 from teahouse.store.rows import AnyRow
@@ -18,11 +18,6 @@ from teahouse.store.schema import api_key, login_session, person
 
 _USE_IS_NOTED_EVERY = timedelta(minutes=1)
 _PERSON = (person.c.id, person.c.name, person.c.role, person.c.epoch, person.c.created_at)
-
-
-def folded(name: str) -> str:
-    """The form in which two names that read alike are the same."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 class SqlPeople(People):
