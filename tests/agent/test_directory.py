@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from teahouse.agent.directory import AgentChanges, AgentDraft, Directory
 from teahouse.core.clock import SystemClock
-from teahouse.core.errors import Conflict, Invalid, NotAllowed, NotFound
+from teahouse.core.errors import Conflict, Invalid, NotAllowed, NotFound, TooLarge
 from teahouse.core.i18n import LANGUAGES, Language
 from teahouse.core.messages import Person, PersonRole
 from teahouse.store.home import open_store
@@ -43,6 +44,47 @@ async def test_a_new_house_has_three_agents_with_souls(
     assert len({agent.name for agent in agents}) == 3
     assert len({agent.hue for agent in agents}) == 3
     assert all([(await directory.get(MO, agent.id)).soul for agent in agents])
+
+
+async def test_a_starter_that_cannot_be_read_or_renamed_keeps_no_house_shut(
+    directory: Directory, tmp_path: Path
+) -> None:
+    await directory.ensure_starters(OWNER, "en-US")
+    first, second, third = await directory.list(OWNER)
+    (tmp_path / "agents" / first.workspace / "SOUL.md").write_bytes(b"x" * 300_000)
+    await directory.create(OWNER, AgentDraft(name="书童"))
+
+    await directory.ensure_starters(OWNER, "zh-CN")
+
+    names = [agent.name for agent in await directory.list(OWNER)]
+    assert names == [first.name, second.name, "工匠", "书童"]
+    assert third.name != "工匠"
+
+
+async def test_what_is_refused_changes_nothing(directory: Directory) -> None:
+    made = await directory.create(OWNER, AgentDraft(name="Ada"))
+
+    with pytest.raises(TooLarge):
+        await directory.change(OWNER, made.id, AgentChanges(name="Eve", soul="x" * 300_000))
+
+    assert (await directory.get(OWNER, made.id)).name == "Ada"
+
+
+async def test_changes_side_by_side_are_all_kept(directory: Directory) -> None:
+    made = await directory.create(OWNER, AgentDraft(name="Ada"))
+
+    async with asyncio.TaskGroup() as group:
+        for changes in (
+            AgentChanges(name="Eve"),
+            AgentChanges(description=" quick "),
+            AgentChanges(temperature=0.5),
+            AgentChanges(model="fake/fake"),
+        ):
+            group.create_task(directory.change(OWNER, made.id, changes))
+
+    found = await directory.get(OWNER, made.id)
+    assert (found.name, found.description) == ("Eve", "quick")
+    assert (found.temperature, found.model) == (0.5, "fake/fake")
 
 
 async def test_starters_learn_the_language_that_is_chosen_later_unless_somebody_changed_them(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,13 +11,15 @@ from pathlib import Path
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from teahouse.agent.ports import AgentRecord, Agents
-from teahouse.agent.workspace import Workspaces, folder_name
+from teahouse.agent.workspace import Workspaces, check_soul, folder_name
 from teahouse.core import i18n
 from teahouse.core.clock import Clock
-from teahouse.core.errors import Invalid, NotAllowed, NotFound
+from teahouse.core.errors import Conflict, Invalid, NotAllowed, NotFound, TooLarge
 from teahouse.core.ids import new_id
 from teahouse.core.messages import AgentId, Person
 from teahouse.core.names import clean_name
+
+log = logging.getLogger(__name__)
 
 MAX_DESCRIPTION = 280
 HUES = 10
@@ -55,7 +58,8 @@ class Directory:
         self._agents = agents
         self._workspaces = Workspaces(root)
         self._clock = clock
-        self._naming = asyncio.Lock()  # hue and folder are chosen among those taken
+        # A row is read, then written; hue and folder are chosen among those taken.
+        self._changing = asyncio.Lock()
 
     async def list(self, person: Person, *, archived: bool = False) -> Sequence[Agent]:
         """Those the person may talk to, oldest first."""
@@ -87,7 +91,8 @@ class Directory:
             raise NotAllowed("guests_create_no_agents")
         name = clean_name(draft.name)
         _check(draft.description, draft.temperature)
-        async with self._naming:
+        check_soul(draft.soul)
+        async with self._changing:
             rows = await self._agents.all()
             taken = await asyncio.to_thread(self._workspaces.names)
             workspace = folder_name(name, taken | {row.workspace for row in rows})
@@ -115,7 +120,7 @@ class Directory:
         return _agent(row, draft.soul)
 
     async def change(self, person: Person, agent: AgentId, changes: AgentChanges) -> Agent:
-        row = await self._changeable(person, agent)
+        """All of it or nothing: what is refused is refused before anything is written."""
         fields = {
             name: value
             for name, value in structs.asdict(changes).items()
@@ -123,36 +128,50 @@ class Directory:
         }
         if "name" in fields:
             fields["name"] = clean_name(fields["name"])
+        if "description" in fields:
+            fields["description"] = fields["description"].strip()
+        if "model" in fields:
+            fields["model"] = fields["model"] or None
         _check(fields.get("description", ""), fields.get("temperature"))
-        if fields:
-            row = structs.replace(row, **fields, updated_at=self._clock.now())
-            await self._agents.replace(row)
         if changes.soul is not UNSET:
-            await asyncio.to_thread(self._workspaces.write_soul, row.workspace, changes.soul)
+            check_soul(changes.soul)
+        async with self._changing:
+            row = await self._changeable(person, agent)
+            if fields:
+                row = structs.replace(row, **fields, updated_at=self._clock.now())
+                await self._agents.replace(row)
+            if changes.soul is not UNSET:
+                await asyncio.to_thread(self._workspaces.write_soul, row.workspace, changes.soul)
         return await self.get(person, agent)
 
     async def remove(self, person: Person, agent: AgentId) -> None:
         """Delete for good: the row and the workspace. What it said stays in the conversations."""
-        row = await self._changeable(person, agent)
-        await self._agents.remove(row.id)
-        await asyncio.to_thread(self._workspaces.remove, row.workspace)
+        async with self._changing:
+            row = await self._changeable(person, agent)
+            await self._agents.remove(row.id)
+            await asyncio.to_thread(self._workspaces.remove, row.workspace)
 
     async def ensure_starters(self, owner: Person, language: i18n.Language) -> None:
         """Give a house its first three agents, in the language that the owner has chosen.
 
-        Those that nobody has touched learn another language when the choice comes after them.
+        Those that nobody has touched learn another language when the choice comes after them. One
+        that cannot, or whose SOUL.md cannot be read, stays as it is: it keeps no house shut.
         """
         rows = [row for row in await self._agents.all() if row.owner == owner.id]
         for draft in _starters(language) if not rows else ():
             await self.create(owner, draft)
         former = {starter: place for known in i18n.LANGUAGES for place, starter in _numbered(known)}
         for row in rows:
-            agent = await self.get(owner, row.id)
-            place = former.get(_draft_of(agent))
-            if place is not None:
-                new = _starters(language)[place]
-                changes = AgentChanges(name=new.name, description=new.description, soul=new.soul)
-                await self.change(owner, row.id, changes)
+            try:
+                place = former.get(_draft_of(await self.get(owner, row.id)))
+                if place is not None:
+                    new = _starters(language)[place]
+                    changes = AgentChanges(
+                        name=new.name, description=new.description, soul=new.soul
+                    )
+                    await self.change(owner, row.id, changes)
+            except (Invalid, TooLarge, Conflict) as error:
+                log.warning("The agent %s keeps its words: %s", row.name, error)
 
     async def _changeable(self, person: Person, agent: AgentId) -> AgentRecord:
         row = await self.record(person, agent)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
 import unicodedata
+from contextlib import suppress
 from pathlib import Path
 
 from teahouse.core.errors import Invalid, NotFound, TooLarge
+
+log = logging.getLogger(__name__)
 
 SOUL = "SOUL.md"
 MAX_SOUL_BYTES = 256 * 1024
@@ -49,20 +53,25 @@ class Workspaces:
             raise NotFound("soul_missing", path=path) from error
 
     def write_soul(self, workspace: str, soul: str) -> None:
-        data = soul.encode()
-        if len(data) > MAX_SOUL_BYTES:
-            raise TooLarge("soul_too_large", path=SOUL, limit_kb=MAX_SOUL_BYTES // 1024)
+        check_soul(soul)
         path = self._folder(workspace) / SOUL
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         temporary = path.with_name(f".{SOUL}.new")
         with temporary.open("wb") as file:
-            file.write(data)
+            file.write(soul.encode())
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
 
     def remove(self, workspace: str) -> None:
-        shutil.rmtree(self._folder(workspace), ignore_errors=True)
+        """What cannot be removed stays, with a line in the log: its agent is gone already."""
+        folder = self._folder(workspace)
+        try:
+            shutil.rmtree(folder)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            log.warning("The workspace %s could not be removed: %s", folder, error)
 
     def _folder(self, workspace: str) -> Path:
         folder = self._root / workspace
@@ -71,26 +80,24 @@ class Workspaces:
         return folder
 
 
+def check_soul(soul: str) -> None:
+    """Raises `TooLarge`."""
+    if len(soul.encode()) > MAX_SOUL_BYTES:
+        raise TooLarge("soul_too_large", path=SOUL, limit_kb=MAX_SOUL_BYTES // 1024)
+
+
 def decode_text(data: bytes, path: Path) -> str:
     """Decode a hand-edited text: UTF-8 with or without BOM, UTF-16 with BOM, GB18030, or others.
 
     Raises `Invalid` when no encoding fits.
     """
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        encodings: tuple[str, ...] = ("utf-16",)
-    else:
-        encodings = ("utf-8-sig",)
-    for encoding in encodings:
-        try:
-            return data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
+    marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    with suppress(UnicodeDecodeError):
+        return data.decode("utf-16" if marked else "utf-8-sig")
     from charset_normalizer import from_bytes
 
     best = from_bytes(data, cp_isolation=["gb18030", "big5", "shift_jis", "cp1252"]).best()
     for encoding in (best.encoding if best else "gb18030", "gb18030"):
-        try:
+        with suppress(UnicodeDecodeError):
             return data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
     raise Invalid("text_encoding", path=path)
