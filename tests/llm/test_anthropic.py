@@ -11,12 +11,7 @@ from teahouse.core.messages import (
     Blob,
     JsonObject,
     Message,
-    Part,
-    Role,
-    Text,
     Thinking,
-    ToolCall,
-    ToolResult,
 )
 from teahouse.llm.profiles import Profile, profile_for
 from teahouse.llm.provider import ModelRequest, ToolSpec
@@ -28,6 +23,7 @@ from teahouse.testing import anthropic_answers as answers
 from teahouse.testing.answers import Answer, json_answer
 from teahouse.testing.conformance import replay
 from teahouse.testing.endpoint import Endpoint
+from tests.llm.conversation import call, result, said
 
 pytestmark = pytest.mark.anyio
 
@@ -36,19 +32,6 @@ PDF = Blob(file="f_2", media_type="application/pdf", name="b.pdf", size=4)
 HTML = Blob(file="f_3", media_type="text/html", name="c.html", size=5)
 TOOL = ToolSpec(name="f", description="d", parameters={"type": "object", "properties": {}})
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}}
-
-
-def said(role: Role, *parts: Part | str) -> Message:
-    return Message(role=role, parts=tuple(Text(text=p) if isinstance(p, str) else p for p in parts))
-
-
-def call(ref: str, /, **arguments: object) -> ToolCall:
-    return ToolCall(id=ref, name="f", arguments=arguments)
-
-
-def result(ref: str, *content: Text | Blob | str, is_error: bool = False) -> ToolResult:
-    parts = tuple(Text(text=p) if isinstance(p, str) else p for p in content)
-    return ToolResult(call=ref, content=parts, is_error=is_error)
 
 
 def own(given: JsonObject, text: str = "", origin: str = "acme/m") -> Thinking:

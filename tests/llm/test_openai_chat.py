@@ -14,12 +14,9 @@ from teahouse.core.messages import (
     Blob,
     JsonObject,
     Message,
-    Part,
-    Role,
     Text,
     Thinking,
     ToolCall,
-    ToolResult,
 )
 from teahouse.llm.profiles import Profile
 from teahouse.llm.provider import ModelRequest, ToolSpec
@@ -31,20 +28,9 @@ from teahouse.llm.wire.openai_chat_body import chat_body
 from teahouse.llm.wire.openai_chat_stream import ChatStream
 from teahouse.testing.answers import DONE, chunk, json_answer, usage
 from teahouse.testing.endpoint import Endpoint
+from tests.llm.conversation import call, result, said
 
 pytestmark = pytest.mark.anyio
-
-
-def said(role: Role, *parts: Part | str) -> Message:
-    return Message(role=role, parts=tuple(Text(text=p) if isinstance(p, str) else p for p in parts))
-
-
-def call(ref: str, /, **arguments: object) -> ToolCall:
-    return ToolCall(id=ref, name="f", arguments=arguments)
-
-
-def result(ref: str, text: str) -> ToolResult:
-    return ToolResult(call=ref, content=(Text(text=text),))
 
 
 async def body(*messages: Message, profile: Profile | None = None, **request: Any) -> JsonObject:

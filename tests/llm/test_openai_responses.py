@@ -10,12 +10,9 @@ from teahouse.core.messages import (
     Blob,
     JsonObject,
     Message,
-    Part,
-    Role,
     Text,
     Thinking,
     ToolCall,
-    ToolResult,
 )
 from teahouse.llm.profiles import Profile, profile_for
 from teahouse.llm.provider import ModelRequest, ToolSpec
@@ -27,6 +24,7 @@ from teahouse.testing import responses_answers as answers
 from teahouse.testing.answers import Answer
 from teahouse.testing.conformance import Outcome, replay
 from teahouse.testing.endpoint import Endpoint
+from tests.llm.conversation import call, result, said
 
 pytestmark = pytest.mark.anyio
 
@@ -36,17 +34,9 @@ TOOL = ToolSpec(name="f", description="d", parameters={"type": "object", "proper
 SCHEMA = {"type": "object", "properties": {}}
 
 
-def said(role: Role, *parts: Part | str) -> Message:
-    return Message(role=role, parts=tuple(Text(text=p) if isinstance(p, str) else p for p in parts))
-
-
-def call(ref: str, /, given: JsonObject | None = None, **arguments: object) -> ToolCall:
-    opaque = {"origin": "acme/m", "given": given} if given else None
+def given_call(ref: str, given: JsonObject, **arguments: object) -> ToolCall:
+    opaque = {"origin": "acme/m", "given": given}
     return ToolCall(id=ref, name="f", arguments=arguments, opaque=opaque)
-
-
-def result(ref: str, *content: Text | Blob) -> ToolResult:
-    return ToolResult(call=ref, content=content)
 
 
 def own(given: JsonObject, text: str = "", origin: str = "acme/m") -> Thinking:
@@ -164,7 +154,7 @@ async def test_thoughts_calls_and_messages_go_back_as_the_items_they_were() -> N
         own({"item": reasoning(0)}, "hm"),
         marker(1, phase="commentary", status="completed"),
         "Looking.",
-        call("k", given),
+        given_call("k", given),
     )
 
     found = await items(said("user", "hi"), reply)
@@ -204,7 +194,7 @@ async def test_what_one_endpoint_gave_goes_to_no_other() -> None:
 
 async def test_without_the_thoughts_behind_it_an_item_goes_without_its_id() -> None:
     unsealed = own({"item": reasoning(0, sealed=None)}, "hm")
-    reply = said("assistant", unsealed, marker(1), "ok", call("k", {"id": "fc_1"}))
+    reply = said("assistant", unsealed, marker(1), "ok", given_call("k", {"id": "fc_1"}))
 
     found = await items(said("user", "hi"), reply)
 
@@ -229,7 +219,7 @@ async def test_thoughts_that_led_to_nothing_are_left_out() -> None:
 
 async def test_a_tool_of_text_is_called_and_answered_in_its_own_form() -> None:
     given = {"type": "custom_tool_call", "id": "ctc_1"}
-    made = call("k", given, input="ls")
+    made = given_call("k", given, input="ls")
 
     found = await items(
         said("user", "hi"), said("assistant", made), said("tool", result("k", Text(text="a")))

@@ -30,46 +30,41 @@ LOW = "Your credit balance is too low to access the Anthropic API."
 
 
 @pytest.mark.parametrize(
-    ("kind", "message", "found"),
+    ("error", "found"),
     [
-        ("overloaded_error", "Overloaded", errors.Overloaded),
-        ("api_error", "Internal server error", errors.Overloaded),
-        ("timeout_error", "Request timed out", errors.Overloaded),
-        ("rate_limit_error", "slow down", errors.RateLimited),
-        ("authentication_error", "no", errors.AuthenticationFailed),
-        ("permission_error", "not yours", errors.AuthenticationFailed),
-        ("billing_error", "no", errors.QuotaExceeded),
-        ("not_found_error", "model: x", errors.RequestRefused),
-        ("request_too_large", "larger than 32 MB", errors.RequestRefused),
-        ("invalid_request_error", "prompt is too long: 9 tokens > 8", errors.ContextTooLong),
-        ("invalid_request_error", "messages.0: wrong", errors.RequestRefused),
+        ({"type": "overloaded_error", "message": "Overloaded"}, errors.Overloaded),
+        ({"type": "api_error", "message": "Internal server error"}, errors.Overloaded),
+        ({"type": "timeout_error", "message": "Request timed out"}, errors.Overloaded),
+        ({"type": "rate_limit_error", "message": "slow down"}, errors.RateLimited),
+        ({"type": "authentication_error", "message": "no"}, errors.AuthenticationFailed),
+        ({"type": "permission_error", "message": "not yours"}, errors.AuthenticationFailed),
+        ({"type": "billing_error", "message": "no"}, errors.QuotaExceeded),
+        ({"type": "not_found_error", "message": "model: x"}, errors.RequestRefused),
+        ({"type": "request_too_large", "message": "larger than 32 MB"}, errors.RequestRefused),
+        (
+            {"type": "invalid_request_error", "message": "prompt is too long: 9 tokens > 8"},
+            errors.ContextTooLong,
+        ),
+        ({"type": "invalid_request_error", "message": "messages.0: wrong"}, errors.RequestRefused),
+        ({"code": "server_error", "message": "The server had an error"}, errors.Overloaded),
+        ({"code": "rate_limit_exceeded", "message": "slow down"}, errors.RateLimited),
+        ({"code": "insufficient_quota", "message": "pay"}, errors.QuotaExceeded),
+        ({"code": "context_length_exceeded", "message": "too long"}, errors.ContextTooLong),
+        (
+            {"code": "invalid_prompt", "message": "against our usage policy"},
+            errors.ContentFiltered,
+        ),
+        ({"code": "bio_policy", "message": "no"}, errors.ContentFiltered),
+        ({"code": "image_content_policy_violation", "message": "no"}, errors.ContentFiltered),
+        ({"code": "vector_store_timeout", "message": "late"}, errors.Overloaded),
+        ({"code": "invalid_image", "message": "no picture"}, errors.RequestRefused),
+        ({"code": "image_too_large", "message": "no"}, errors.RequestRefused),
     ],
 )
-def test_an_error_inside_a_stream_is_known_by_its_type(
-    kind: str, message: str, found: type[errors.EndpointError]
+def test_an_error_inside_a_stream_is_known_by_its_type_or_code(
+    error: dict[str, str], found: type[errors.EndpointError]
 ) -> None:
-    assert type(refusal_in("acme", {"type": kind, "message": message})) is found
-
-
-@pytest.mark.parametrize(
-    ("code", "message", "found"),
-    [
-        ("server_error", "The server had an error", errors.Overloaded),
-        ("rate_limit_exceeded", "slow down", errors.RateLimited),
-        ("insufficient_quota", "pay", errors.QuotaExceeded),
-        ("context_length_exceeded", "too long", errors.ContextTooLong),
-        ("invalid_prompt", "flagged as violating our usage policy", errors.ContentFiltered),
-        ("bio_policy", "no", errors.ContentFiltered),
-        ("image_content_policy_violation", "no", errors.ContentFiltered),
-        ("vector_store_timeout", "late", errors.Overloaded),
-        ("invalid_image", "no picture", errors.RequestRefused),
-        ("image_too_large", "no", errors.RequestRefused),
-    ],
-)
-def test_an_error_of_a_failed_response_is_known_by_its_code(
-    code: str, message: str, found: type[errors.EndpointError]
-) -> None:
-    assert type(refusal_in("acme", {"code": code, "message": message})) is found
+    assert type(refusal_in("acme", error)) is found
 
 
 @pytest.mark.parametrize(
