@@ -209,6 +209,19 @@ async def test_a_provider_entered_on_the_page_is_used_at_once_and_its_key_stays_
     assert not any(secret.encode() in content for content in held)
 
 
+async def test_a_wrong_name_of_a_model_file_is_refused_and_nothing_is_on_its_way(
+    tmp_path: Path,
+) -> None:
+    folder = {"TEAHOUSE_LOCAL_MODEL__FOLDER": str(tmp_path / "models")}
+    async with running(
+        tmp_path / "home", TEAHOUSE_LOCAL_MODEL__ENABLED="true", **folder
+    ) as guest:
+        status, answer = await guest.ask("POST", "/api/models/pull", {"name": "no such model"})
+
+        assert (status, answer["error"]["code"]) == (502, "model_file_unknown")
+        assert (await guest.get("/api/models/local"))["state"] == "absent"
+
+
 async def test_a_conversation_gets_a_title_after_two_turns(tmp_path: Path) -> None:
     async with Endpoint() as endpoint, running(tmp_path, **fake(endpoint)) as guest:
         conversation, _ = await guest.say("first")

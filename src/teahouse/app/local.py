@@ -110,12 +110,11 @@ class Embedded:
 
     async def pull(self, name: str) -> None:
         """Begin to fetch the file; `status` tells how far it is. Nothing, where it is fetched."""
+        file = model_file(name) if name else self._model.file
         if self._pulling is None:
             self._pull_problem = None
-            self._note(0, self._model.file.size, "")
-            self._tasks.start(
-                "pull the local model", self._pull(model_file(name) if name else self._model.file)
-            )
+            self._note(0, file.size, "")
+            self._tasks.start("pull the local model", self._pull(file))
 
     async def _pull(self, file: ModelFile) -> None:
         try:

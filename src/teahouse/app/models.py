@@ -33,15 +33,15 @@ class HouseModels:
         self._listed: dict[str, tuple[float, Provider, Sequence[ModelInfo]]] = {}
 
     async def list(self) -> Sequence[ModelEntry]:
-        names = [name for name in self._endpoints.providers if name != LOCAL]
+        there = [item for item in self._endpoints.providers.items() if item[0] != LOCAL]
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._of(name)) for name in names]
+            tasks = [group.create_task(self._of(name, provider)) for name, provider in there]
         local = await self._local.entries()
         return [*local, *(entry for task in tasks for entry in task.result())]
 
-    async def _of(self, name: str) -> Sequence[ModelEntry]:
-        provider = self._endpoints.providers[name]
-        configured = self._settings.config.providers[name].models
+    async def _of(self, name: str, provider: Provider) -> Sequence[ModelEntry]:
+        known = self._settings.config.providers.get(name)  # None: it is being removed
+        configured = known.models if known else ()
         note: str | None = None
         found: Sequence[ModelInfo] = ()
         try:
