@@ -213,9 +213,7 @@ async def test_a_wrong_name_of_a_model_file_is_refused_and_nothing_is_on_its_way
     tmp_path: Path,
 ) -> None:
     folder = {"TEAHOUSE_LOCAL_MODEL__FOLDER": str(tmp_path / "models")}
-    async with running(
-        tmp_path / "home", TEAHOUSE_LOCAL_MODEL__ENABLED="true", **folder
-    ) as guest:
+    async with running(tmp_path / "home", TEAHOUSE_LOCAL_MODEL__ENABLED="true", **folder) as guest:
         status, answer = await guest.ask("POST", "/api/models/pull", {"name": "no such model"})
 
         assert (status, answer["error"]["code"]) == (502, "model_file_unknown")

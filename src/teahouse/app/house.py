@@ -117,10 +117,10 @@ class House:
         model = await self._finder.model_of(agent)
         return await suggest_title(self._client, model, messages, self.language)
 
-    async def _rename(self, context: ToolContext, title: str) -> None:
+    async def _rename(self, context: ToolContext, title: str) -> str:
         assert context.person is not None
         assert context.conversation is not None
-        await self._titles.name(context.person, context.conversation, title)
+        return await self._titles.name(context.person, context.conversation, title)
 
     async def _bytes(self, file: str) -> bytes:
         record = await self._store.files.record(file)

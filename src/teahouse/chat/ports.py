@@ -128,7 +128,9 @@ class Log(Protocol):
 
     async def change(
         self, person: PersonId, conversation: ConversationId, changes: ConversationChanges, /
-    ) -> Conversation: ...
+    ) -> Conversation:
+        """A title that is not `title_by` a person does not replace one that is; the rest counts."""
+        ...
 
     async def delete(self, person: PersonId, conversation: ConversationId, /) -> None:
         """Remove the conversation with all its posts, runs and journals, for good."""

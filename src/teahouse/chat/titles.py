@@ -39,13 +39,13 @@ class Titles:
             self._naming.add(run.conversation)
             self._tasks.start(f"title {run.conversation}", self._name(run))
 
-    async def name(self, person: PersonId, conversation: ConversationId, title: str) -> None:
-        """Take a model's title, unless a person has chosen one."""
-        found = await self._log.conversation(person, conversation)
-        if found.title_by != "person":
-            changes = ConversationChanges(title=title, title_by="model")
-            await self._log.change(person, conversation, changes)
+    async def name(self, person: PersonId, conversation: ConversationId, title: str) -> str:
+        """Take a model's title, unless a person has chosen one; return the one that counts."""
+        changes = ConversationChanges(title=title, title_by="model")
+        changed = await self._log.change(person, conversation, changes)
+        if changed.title_by == "model":
             self._bus.publish(conversation, None, [ConversationChanged(title=title)])
+        return changed.title
 
     async def _name(self, run: Run) -> None:
         try:

@@ -112,6 +112,8 @@ def change_conversation(
     shared = _set(title=changes.title, title_by=changes.title_by)
     if shared:
         change = update(conversation).where(conversation.c.id == conversation_id)
+        if changes.title_by != "person":
+            change = change.where(conversation.c.title_by != "person")
         connection.execute(change.values(shared))
     own = _set(pinned=changes.pinned, archived=changes.archived)
     if own:

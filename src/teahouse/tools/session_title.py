@@ -11,7 +11,8 @@ from teahouse.llm.provider import ToolSpec
 from teahouse.llm.tool import Content, ToolContext
 
 MAX_TITLE = 60
-Rename: TypeAlias = Callable[[ToolContext, str], Awaitable[None]]
+Rename: TypeAlias = Callable[[ToolContext, str], Awaitable[str]]
+"""Names the conversation and returns what it is called: a title that a person chose stays."""
 
 
 class SessionTitle:
@@ -33,5 +34,7 @@ class SessionTitle:
         title = " ".join(str(arguments.get("title", "")).split())
         if not 0 < len(title) <= MAX_TITLE:
             raise ToolFailed(f"A title has 1 to {MAX_TITLE} characters, this one {len(title)}.")
-        await self._rename(context, title)
+        called = await self._rename(context, title)
+        if called != title:
+            return (Text(text=f"A person has named this conversation, and that stays: {called}"),)
         return (Text(text=f"The conversation is now called: {title}"),)

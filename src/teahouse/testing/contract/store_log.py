@@ -182,6 +182,9 @@ class LogContract:
 
         seen = await house.store.log.conversation(liu.id, talk.id)
         assert (changed.title, changed.title_by, changed.pinned) == ("Tea", "person", True)
+        late = ConversationChanges(title="Coffee", title_by="model", archived=True)
+        kept = await house.store.log.change(mei.id, talk.id, late)
+        assert (kept.title, kept.title_by, kept.archived) == ("Tea", "person", True)
         assert (seen.title, seen.title_by, seen.pinned) == ("Tea", "person", False)
         assert seen.people == (mei.id, liu.id)
         assert seen.agents == talk.agents
