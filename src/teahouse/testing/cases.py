@@ -63,7 +63,13 @@ def _wire(cases: Sequence[Case]) -> Iterator[Verdict]:
     return judge(cases)
 
 
-KINDS: Final[Mapping[str, Judge]] = {"wire": _wire}
+def _repair(cases: Sequence[Case]) -> Iterator[Verdict]:
+    from teahouse.testing.repairs import judge
+
+    return judge(cases)
+
+
+KINDS: Final[Mapping[str, Judge]] = {"repair": _repair, "wire": _wire}
 
 
 def main() -> None:
