@@ -8,7 +8,6 @@ from teahouse.core.errors import ToolFailed
 from teahouse.core.messages import Text
 from teahouse.llm.tool import ToolContext
 from teahouse.tools.now import Now
-from teahouse.tools.session_title import SessionTitle
 
 pytestmark = pytest.mark.anyio
 
@@ -31,12 +30,3 @@ async def test_now_tells_the_time_of_a_zone_with_the_day_in_both_languages() -> 
 async def test_a_zone_that_does_not_exist_is_named(zone: str) -> None:
     with pytest.raises(ToolFailed, match="time zone"):
         await Now(Frozen())({"zone": zone}, ToolContext())
-
-
-@pytest.mark.parametrize("title", ["", "  ", "x" * 61])
-async def test_a_title_has_a_sensible_length(title: str) -> None:
-    async def rename(context: ToolContext, title: str) -> None:
-        raise AssertionError("must not be called")
-
-    with pytest.raises(ToolFailed, match="1 to 60"):
-        await SessionTitle(rename)({"title": title}, ToolContext())

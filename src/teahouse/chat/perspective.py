@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from teahouse.core import i18n
 from teahouse.core.messages import (
     Blob,
     Message,
@@ -16,6 +15,7 @@ from teahouse.core.messages import (
     ToolResult,
     text_of,
 )
+from teahouse.llm.tool_run import INTERRUPTED, failed
 
 
 def project(posts: Iterable[Post], viewer: ParticipantId) -> tuple[Message, ...]:
@@ -54,15 +54,9 @@ def _step(said: Sequence[Part], results: Mapping[str, ToolResult]) -> list[Messa
     if not text_of(tuple(said)).strip() and not _calls(said):
         return []  # thinking alone, or nothing at all: strict endpoints refuse an empty reply
     reply = Message(role="assistant", parts=tuple(said))
-    answers = tuple(results.get(call.id) or interrupted(call) for call in _calls(said))
+    answers = tuple(results.get(call.id) or failed(call, INTERRUPTED) for call in _calls(said))
     return [reply, Message(role="tool", parts=answers)] if answers else [reply]
 
 
 def _calls(parts: Iterable[Part]) -> list[ToolCall]:
     return [part for part in parts if isinstance(part, ToolCall)]
-
-
-def interrupted(call: ToolCall) -> ToolResult:
-    """What the model reads of a call that was cut before it gave a result."""
-    text = i18n.text(i18n.DEFAULT, "prompts.tool_interrupted", name=call.name)
-    return ToolResult(call=call.id, content=(Text(text=text),), is_error=True)
