@@ -54,6 +54,11 @@ def marker(number: int, *kinds: str, **more: object) -> Thinking:
     return own({"message": {**item, **more}})
 
 
+def spoken(text: str) -> JsonObject:
+    content = [{"type": "output_text", "text": text}]
+    return {"type": "message", "role": "assistant", "content": content}
+
+
 async def body(*messages: Message, profile: Profile | None = None, **request: Any) -> JsonObject:
     asked = ModelRequest(model="m", messages=messages, **request)
 
@@ -115,7 +120,7 @@ async def test_calls_and_results_are_items_of_their_own() -> None:
     )
 
     assert found[1:4] == [
-        {"role": "assistant", "content": "Let me see."},
+        spoken("Let me see."),
         {"type": "function_call", "call_id": "k1", "name": "f", "arguments": '{"x":1}'},
         {"type": "function_call", "call_id": "k2", "name": "f", "arguments": "{}"},
     ]
@@ -189,7 +194,7 @@ async def test_what_one_endpoint_gave_goes_to_no_other() -> None:
 
     found = await items(said("user", "hi"), said("assistant", foreign, "ok"))
 
-    assert found[1:] == [{"role": "assistant", "content": "ok"}]
+    assert found[1:] == [spoken("ok")]
 
 
 async def test_without_the_thoughts_behind_it_an_item_goes_without_its_id() -> None:

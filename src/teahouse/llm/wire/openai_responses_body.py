@@ -149,9 +149,10 @@ class _Items:
             field = "refusal" if content["type"] == "refusal" else "text"
             self._items[-1]["content"].append(content | {field: text})
         elif self._plain:
-            self._items[-1]["content"] += text
+            self._items[-1]["content"][0]["text"] += text
         elif text.strip():
-            self._items.append({"role": "assistant", "content": text})
+            content = [{"type": "output_text", "text": text}]
+            self._items.append({"type": "message", "role": "assistant", "content": content})
             self._plain = True
 
     def whole(self) -> list[JsonObject]:
