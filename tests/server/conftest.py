@@ -74,6 +74,7 @@ class House:
         self.chat, self.accounts = services.chat, services.accounts
         self.directory, self.files = services.directory, services.store.files
         self.settings, self.models = FakeSettings(), FakeModels()
+        self.usage = services.store.ledger
         self.version = "0.0.0"
         self.hosts: set[str] = {"tea.example"}
         self.setup_token: str | None = "console-token"

@@ -87,6 +87,7 @@ ROWS: dict[str, tuple[int, ...]] = {
     "GET /api/models": EVERYONE,
     "POST /api/models/test": MANAGERS,
     "GET /api/models/local": EVERYONE,
+    "GET /api/usage": EVERYONE,
     "POST /api/models/pull": made(MANAGERS, 202),
 }
 FRAMES: dict[str, tuple[str, ...]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from teahouse.llm.context import fit
 from teahouse.llm.loop import Answered, Limits, LoopResult, Recorded, run_loop
 from teahouse.llm.provider import ModelRequest
 from teahouse.llm.tool import Tool, ToolContext
+from teahouse.llm.usage import Caller
 
 MOST_KEPT_FOR_ANSWER = 4096  # tokens of the window, or a quarter of a small one
 
@@ -60,8 +62,11 @@ class AgentParticipant:
         context = ToolContext(
             conversation=turn.conversation, run=turn.run, agent=self._id, person=turn.person
         )
+        caller = Caller(
+            person=turn.person, agent=self._id, conversation=turn.conversation, run=turn.run
+        )
         result = await run_loop(
-            self._ask,
+            partial(self._ask, caller),
             request,
             self._tools,
             context,
@@ -77,11 +82,13 @@ class AgentParticipant:
             problem=self._reached(result),
         )
 
-    async def _ask(self, request: ModelRequest, emit: Emit) -> tuple[Message, ReplyDone]:
+    async def _ask(
+        self, caller: Caller, request: ModelRequest, emit: Emit
+    ) -> tuple[Message, ReplyDone]:
         if self._window is not None:
             room = self._window - min(MOST_KEPT_FOR_ANSWER, self._window // 4)
             request = replace(request, messages=fit(request.messages, room))
-        return await self._client.ask(self._model, request, emit)
+        return await self._client.ask(self._model, request, emit, caller=caller)
 
     def _reached(self, result: LoopResult) -> Problem | None:
         if result.limit is None:

@@ -9,6 +9,7 @@ from teahouse.core.events import RunEvent
 from teahouse.core.messages import Message, Text
 from teahouse.llm.client import Client
 from teahouse.llm.provider import ModelRequest
+from teahouse.llm.usage import NOBODY, Caller
 
 MAX_TITLE = 40
 EXCERPT = 400  # characters of each message: enough to tell the subject
@@ -16,7 +17,12 @@ MAX_TOKENS = 32
 
 
 async def suggest_title(
-    client: Client, model: str, messages: Sequence[Message], language: i18n.Language
+    client: Client,
+    model: str,
+    messages: Sequence[Message],
+    language: i18n.Language,
+    *,
+    caller: Caller = NOBODY,
 ) -> str:
     """Return a title of one line, or "" when the model gave none. Raises `ProviderError`."""
     talk = [message for message in messages if message.role in ("user", "assistant")]
@@ -28,7 +34,7 @@ async def suggest_title(
         max_tokens=MAX_TOKENS,
         temperature=0,
     )
-    reply, _ = await client.ask(model, request, _nobody_listens)
+    reply, _ = await client.ask(model, request, _nobody_listens, caller=caller)
     lines = [line.strip(" \t#*\"'“”「」《》。.：:") for line in reply.text.splitlines()]
     title = next((line for line in lines if line), "")
     return title if len(title) <= MAX_TITLE else ""

@@ -13,8 +13,9 @@ from teahouse.agent.titles import suggest_title
 from teahouse.app.endpoints import Endpoints
 from teahouse.app.local import Embedded
 from teahouse.app.models import HouseModels
+from teahouse.app.prices import Prices
 from teahouse.chat.accounts import Accounts
-from teahouse.chat.ports import Files
+from teahouse.chat.ports import Files, Run
 from teahouse.chat.service import Chat
 from teahouse.chat.titles import Titles
 from teahouse.chat.worker import Worker
@@ -23,13 +24,14 @@ from teahouse.core.bus import Bus
 from teahouse.core.clock import Clock, SystemClock
 from teahouse.core.i18n import Language
 from teahouse.core.ids import new_secret
-from teahouse.core.messages import Message, ParticipantId
+from teahouse.core.messages import Message
 from teahouse.core.tasks import Supervisor
 from teahouse.llm.client import Client
 from teahouse.llm.local import NAME as LOCAL
 from teahouse.llm.loop import Limits
 from teahouse.llm.tool import Tool, ToolContext
 from teahouse.llm.transport import Transport
+from teahouse.llm.usage import Caller, UsageSums
 from teahouse.store.home import Store, open_store
 from teahouse.tools.now import Now
 from teahouse.tools.session_title import SessionTitle
@@ -51,12 +53,18 @@ class House:
         self._bus = Bus(clock, boot=store.boot)
         self._transport = Transport(clock)
         self._endpoints = Endpoints(self._transport, self._bytes)
-        self._client = Client(self._endpoints.providers)
+        self._prices = Prices(settings)
+        self.usage: UsageSums = store.ledger
+        self._client = Client(
+            self._endpoints.providers, clock=clock, ledger=store.ledger, facts=self._prices.facts
+        )
         self._tasks = Supervisor()
         tools = {tool.spec.name: tool for tool in self._tools()}
         specs = [tool.spec for tool in tools.values()]
         self._local = Embedded(settings, self._transport, self._tasks, tools=specs)
-        self.models = HouseModels(self._endpoints, settings, self._local)
+        self.models = HouseModels(
+            self._endpoints, settings, self._local, ledger=store.ledger, prices=self._prices
+        )
         self._finder = AgentFinder(
             self.directory,
             self._client,
@@ -88,6 +96,7 @@ class House:
             await self._endpoints.follow(self.settings)
             self.settings.on_change(self._endpoints.follow)
             await self._receive_owner()
+            self._tasks.keep("ledger", self._store.ledger.work)
             self._tasks.keep("worker", self._worker.work)
             yield
 
@@ -110,12 +119,19 @@ class House:
             language=self.language,
             default_model=config.default_model or self._local.default,
             limits=Limits(steps=limits.steps, repeats=limits.repeats, wall_s=limits.wall_s),
-            window=self._local.window,
+            window=lambda model: self._prices.facts(model).window,
         )
 
-    async def _suggest(self, agent: ParticipantId, messages: tuple[Message, ...]) -> str:
-        model = await self._finder.model_of(agent)
-        return await suggest_title(self._client, model, messages, self.language)
+    async def _suggest(self, run: Run, messages: tuple[Message, ...]) -> str:
+        model = await self._finder.model_of(run.participant)
+        caller = Caller(
+            person=run.person,
+            agent=run.participant,
+            conversation=run.conversation,
+            run=run.id,
+            purpose="title",
+        )
+        return await suggest_title(self._client, model, messages, self.language, caller=caller)
 
     async def _rename(self, context: ToolContext, title: str) -> str:
         assert context.person is not None

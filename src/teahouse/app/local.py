@@ -54,10 +54,6 @@ class Embedded:
     def default(self) -> str | None:
         return f"{NAME}/{self._wanted.name}" if self._wanted.enabled else None
 
-    def window(self, model: str) -> int | None:
-        """The tokens that `model` takes, if it is the embedded one."""
-        return self._wanted.context if model.startswith(f"{NAME}/") else None
-
     async def follow(self, settings: LiveSettings) -> None:
         if self._made_from != self._wanted:
             old, self._made_from = self._model, self._wanted

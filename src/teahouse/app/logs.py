@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
+from typing import Any
 
 from teahouse.config.tree import Log
 from teahouse.core.codec import encode
@@ -21,12 +22,14 @@ def log_to_console(settings: Log) -> None:
 
 class _Json(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        line = {
+        line: dict[str, Any] = {
             "at": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
             "level": record.levelname.lower(),
             "name": record.name,
             "message": record.getMessage(),
         }
+        if (call := getattr(record, "call", None)) is not None:
+            line["call"] = call
         if record.exc_info:
             line["error"] = "".join(traceback.format_exception(*record.exc_info))
         return encode(line).decode()

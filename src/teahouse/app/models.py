@@ -9,16 +9,19 @@ from typing import cast
 
 from teahouse.app.endpoints import Endpoints
 from teahouse.app.local import Embedded
+from teahouse.app.prices import Prices
 from teahouse.config.live import MASK, LiveSettings
 from teahouse.core.errors import SettingsError, TeahouseError
 from teahouse.core.events import PartDelta
 from teahouse.core.messages import Message, Text
-from teahouse.llm.client import parse_model
+from teahouse.llm.client import Client, parse_model
 from teahouse.llm.errors import NoModelChosen, NoSuchModel, TimedOut
 from teahouse.llm.local import NAME as LOCAL
 from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
 from teahouse.llm.providers import WIRES
+from teahouse.llm.retry import Retry
 from teahouse.llm.settings import ProviderSettings, WireName
+from teahouse.llm.usage import Caller, Ledger
 from teahouse.server.ports import LocalStatus, ModelEntry, ProviderDraft, Trial
 
 LISTING_S = 5.0
@@ -28,8 +31,17 @@ QUESTION = "Reply with one word: ready"
 
 
 class HouseModels:
-    def __init__(self, endpoints: Endpoints, settings: LiveSettings, local: Embedded) -> None:
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        settings: LiveSettings,
+        local: Embedded,
+        *,
+        ledger: Ledger,
+        prices: Prices,
+    ) -> None:
         self._endpoints, self._settings, self._local = endpoints, settings, local
+        self._ledger, self._prices = ledger, prices
         self._listed: dict[str, tuple[float, Provider, Sequence[ModelInfo]]] = {}
 
     async def list(self) -> Sequence[ModelEntry]:
@@ -54,11 +66,15 @@ class HouseModels:
         default = self._settings.config.default_model or ""
         vendor, _, model = default.partition("/")
         wanted = [*configured, *by_id, *([model] if vendor == name else [])]
+        facts = {one: self._prices.facts(f"{name}/{one}") for one in wanted}
         return [
             ModelEntry(
                 id=f"{name}/{one}",
                 provider=name,
-                context_window=by_id[one].context_window if one in by_id else None,
+                context_window=(by_id[one].context_window if one in by_id else None)
+                or facts[one].window,
+                input_price=facts[one].input,
+                output_price=facts[one].output,
                 vision=by_id[one].vision if one in by_id else None,
                 ready=note is None,
                 note=note,
@@ -124,7 +140,14 @@ class HouseModels:
         question = Message(role="user", parts=(Text(text=QUESTION),))
         request = ModelRequest(model=name, messages=(question,), max_tokens=16)
         started, first, said = _now(), None, ""
-        async with asyncio.timeout(TRIAL_S), aclosing(provider.stream(request)) as batches:
+        client = Client(
+            {full.partition("/")[0]: provider},
+            retry=Retry(tries=1),
+            ledger=self._ledger,
+            facts=self._prices.facts,
+        )
+        stream = client.stream(full, request, caller=Caller(purpose="test"))
+        async with asyncio.timeout(TRIAL_S), aclosing(stream) as batches:
             async for batch in batches:
                 if first is None:
                     first = round((_now() - started) * 1000)

@@ -11,7 +11,7 @@ from teahouse.chat.ports import ConversationChanges, Log, Run
 from teahouse.core.bus import Bus
 from teahouse.core.errors import NotFound, ProviderError
 from teahouse.core.events import ConversationChanged
-from teahouse.core.messages import ConversationId, Message, ParticipantId, PersonId, Post
+from teahouse.core.messages import ConversationId, Message, PersonId, Post
 from teahouse.core.tasks import Supervisor
 
 log = logging.getLogger(__name__)
@@ -19,7 +19,8 @@ log = logging.getLogger(__name__)
 TURNS = 2
 FIRST_WORDS = 40  # characters
 
-Suggest: TypeAlias = Callable[[ParticipantId, tuple[Message, ...]], Awaitable[str]]
+Suggest: TypeAlias = Callable[[Run, tuple[Message, ...]], Awaitable[str]]
+"""Finds a title for what was said up to a run."""
 
 
 def first_words(text: str) -> str:
@@ -53,7 +54,7 @@ class Titles:
             if found.title_by != "none" or found.posts < 2 * TURNS:
                 return
             page = await self._log.posts(run.person, run.conversation, limit=2 * TURNS)
-            title = await self._suggest(run.participant, project(page.items, run.participant))
+            title = await self._suggest(run, project(page.items, run.participant))
             found = await self._log.conversation(run.person, run.conversation)
             if title and found.title_by == "none":  # nobody named it meanwhile
                 await self.name(run.person, run.conversation, title)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
+from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +17,7 @@ from teahouse.cli.call import run, terminal_of
 from teahouse.cli.client import Client, Refused, ServerGone, running
 from teahouse.cli.options import Home, Json
 from teahouse.cli.terminal import Terminal
+from teahouse.core.clock import SystemClock
 
 if TYPE_CHECKING:
     from teahouse.llm.model_partial import ModelFile
@@ -22,6 +25,15 @@ if TYPE_CHECKING:
 ModelName = Annotated[str | None, typer.Argument(help="cli.argument.model")]
 FileName = Annotated[str | None, typer.Argument(help="cli.argument.model_file")]
 TOLD_EVERY = 10  # per cent, where no bar can be drawn
+
+
+class Grouping(Enum):
+    """What usage is added up by."""
+
+    day = "day"
+    agent = "agent"
+    model = "model"
+
 
 Draw = Callable[[int, int, str], None]
 
@@ -97,6 +109,39 @@ def try_model(
         raise typer.Exit(1)
 
 
+def usage(
+    ctx: typer.Context,
+    by: Annotated[Grouping, typer.Option(help="cli.option.usage_by")] = Grouping.day,
+    days: Annotated[int, typer.Option(help="cli.option.usage_days", min=1, max=3660)] = 30,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    async def work(terminal: Terminal, client: Client) -> None:
+        since = SystemClock().now() - timedelta(days=days)
+        found = await client.items("/api/usage", by=by.value, since=since.isoformat())
+        if as_json:
+            terminal.give({"items": found, "next": None})
+            return
+        names = (by.value, "calls", "input_tokens", "output_tokens", "cost")
+        rows = [
+            (one["name"] or "–", one["calls"], one["input"], one["output"], _cost(terminal, one))
+            for one in found
+        ]
+        terminal.table([terminal.t(f"cli.head.{name}") for name in names], rows)
+        if not found:
+            terminal.tell(terminal.t("cli.models.no_calls", days=days))
+
+    call(ctx, home, work)
+
+
+def _cost(terminal: Terminal, row: dict[str, Any]) -> str:
+    """In dollars; what is not known is said, not counted as nothing."""
+    if row["unpriced"] == row["calls"]:
+        return terminal.t("cli.models.unpriced")
+    known = f"{row['cost']:.4f}"
+    return f"{known} + {terminal.t('cli.models.unpriced')}" if row["unpriced"] else known
+
+
 def _about(terminal: Terminal, model: ModelFile) -> str:
     return terminal.t(
         "cli.models.pulling",
@@ -168,3 +213,4 @@ def commands(group: typer.Typer) -> None:
     group.command("list", help="cli.command.models.list")(list_models)
     group.command("pull", help="cli.command.models.pull")(pull)
     group.command("test", help="cli.command.models.test")(try_model)
+    group.command("usage", help="cli.command.models.usage")(usage)

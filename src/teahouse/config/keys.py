@@ -177,7 +177,9 @@ def takes(kind: Any) -> str:
     """What may stand at a setting of this type, in signs that need no translation."""
     form = get_origin(kind)
     if form is Annotated:
-        meta = get_args(kind)[1]
+        inner, meta = get_args(kind)[:2]
+        if get_origin(inner) is tuple:
+            return "[0.5, 2]"
         least = f"> {meta.gt}" if meta.gt is not None else f"{meta.ge}"
         return f"{least} … {meta.le}"
     if form is Literal:

@@ -46,6 +46,13 @@ class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return f"Provider(wire={self.wire!r}, base_url={self.base_url!r})"
 
 
+Tokens: TypeAlias = Annotated[int, Meta(ge=256, le=100_000_000)]
+Price: TypeAlias = Annotated[
+    tuple[Annotated[float, Meta(ge=0)], ...], Meta(min_length=2, max_length=3)
+]
+"""US dollars per million tokens: input, output, and cached input where that has its own price."""
+
+
 class LocalModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     enabled: bool = True
     name: Literal["qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b"] = "qwen2.5-coder-0.5b"
@@ -75,6 +82,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     owner_password: str | None = None
     server: Server = Server()
     providers: dict[str, Provider] = field(default_factory=dict[str, Provider])
+    prices: dict[str, Price] = field(default_factory=dict[str, Price])
+    windows: dict[str, Tokens] = field(default_factory=dict[str, Tokens])
     local_model: LocalModel = LocalModel()
     limits: Limits = Limits()
     log: Log = Log()

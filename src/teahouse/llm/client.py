@@ -13,12 +13,17 @@ from contextlib import aclosing
 
 import msgspec
 
+from teahouse.core.clock import Clock, SystemClock
 from teahouse.core.errors import Invalid, ProviderError
 from teahouse.core.events import Emit, ReplyDone, StreamEvent, fold
 from teahouse.core.messages import Message
+from teahouse.llm.catalog import FactsOf, nothing_known
 from teahouse.llm.errors import NoSuchModel, StreamCut
+from teahouse.llm.meter import Meter
 from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
+from teahouse.llm.repair import repair
 from teahouse.llm.retry import Retry
+from teahouse.llm.usage import NOBODY, Caller, Ledger
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +45,8 @@ class Client:
     """Routes each call to the provider that its model names.
 
     A call is made again only while none of its events has been passed on: what a person has seen
-    begin is never begun anew behind their back.
+    begin is never begun anew behind their back. Each attempt is noted in the `ledger`, with its
+    cost where `facts` know the price.
     """
 
     def __init__(
@@ -49,41 +55,57 @@ class Client:
         *,
         retry: Retry | None = None,
         sleep: Sleep = asyncio.sleep,
+        clock: Clock | None = None,
+        ledger: Ledger | None = None,
+        facts: FactsOf = nothing_known,
     ) -> None:
         self.providers = providers  # read at each call: settings may change it
         self._retry = retry or Retry()
         self._sleep = sleep
+        self._clock = clock or SystemClock()
+        self._ledger, self._facts = ledger, facts
 
     async def stream(
-        self, model: str, request: ModelRequest
+        self, model: str, request: ModelRequest, *, caller: Caller = NOBODY
     ) -> AsyncGenerator[Sequence[StreamEvent], None]:
         """Stream one reply of `model`. Raises `ProviderError`; ends after one `ReplyDone`.
 
         Close it (`contextlib.aclosing`) when you leave early: that closes the socket.
         """
         provider, name = self._find(model)
-        request = msgspec.structs.replace(request, model=name)
+        history = repair(request.messages)
+        request = msgspec.structs.replace(request, model=name, messages=history)
         failures = 0
         while True:
             shown = False
+            meter = self._meter(model, request, caller, attempt=failures + 1)
             try:
                 async with aclosing(provider.stream(request)) as batches:
                     async for batch in batches:
                         shown = True
+                        meter.saw(batch)
                         yield batch
-                return
             except ProviderError as error:
+                meter.end(error, self._ledger)
                 failures += 1
                 delay = None if shown else self._retry.delay_s(error, failures)
                 if delay is None:
                     raise
                 log.info("%s failed (%s), again in %.1f s", model, error.code, delay)
+            except BaseException as error:  # left, stopped, or a bug: it was a call all the same
+                meter.end(error, self._ledger)
+                raise
+            else:
+                meter.end(None, self._ledger)
+                return
             await self._sleep(delay)
 
-    async def ask(self, model: str, request: ModelRequest, emit: Emit) -> tuple[Message, ReplyDone]:
+    async def ask(
+        self, model: str, request: ModelRequest, emit: Emit, *, caller: Caller = NOBODY
+    ) -> tuple[Message, ReplyDone]:
         """Stream one reply to `emit` and return it whole."""
         events: list[StreamEvent] = []
-        async with aclosing(self.stream(model, request)) as batches:
+        async with aclosing(self.stream(model, request, caller=caller)) as batches:
             async for batch in batches:
                 events += batch
                 await emit(batch)
@@ -97,6 +119,10 @@ class Client:
         if found is None:
             raise NoSuchModel(provider, ", ".join(sorted(self.providers)))
         return await found.models()
+
+    def _meter(self, model: str, request: ModelRequest, caller: Caller, *, attempt: int) -> Meter:
+        facts, clock = self._facts(model), self._clock
+        return Meter(model, request, caller, attempt=attempt, facts=facts, clock=clock)
 
     def _find(self, model: str) -> tuple[Provider, str]:
         vendor, name = parse_model(model)

@@ -11,6 +11,7 @@ from teahouse.agent.directory import Directory
 from teahouse.chat.ports import Files
 from teahouse.core.i18n import Language
 from teahouse.core.messages import JsonObject
+from teahouse.llm.usage import UsageSums
 
 if TYPE_CHECKING:
     from teahouse.chat.accounts import Accounts
@@ -30,11 +31,16 @@ class Settings(Protocol):
 
 
 class ModelEntry(Struct, frozen=True, kw_only=True):
-    """A model that may be chosen. `note` says in the reader's words why it is not `ready`."""
+    """A model that may be chosen. `note` says in the reader's words why it is not `ready`.
+
+    Prices are in US dollars per million tokens, None where they are not known.
+    """
 
     id: str  # vendor/model
     provider: str
     context_window: int | None = None
+    input_price: float | None = None
+    output_price: float | None = None
     vision: bool | None = None
     local: bool = False
     ready: bool = True
@@ -103,6 +109,8 @@ class House(Protocol):
     def settings(self) -> Settings: ...
     @property
     def models(self) -> Models: ...
+    @property
+    def usage(self) -> UsageSums: ...
     @property
     def language(self) -> Language: ...
     @property

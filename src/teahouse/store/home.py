@@ -20,6 +20,7 @@ from teahouse.store.database import Database
 from teahouse.store.disk import refused_by_disk, sync_folder
 from teahouse.store.engine import Driver, StandardDriver, make_engine, translated
 from teahouse.store.files import BlobFiles
+from teahouse.store.ledger import SqlLedger
 from teahouse.store.log import SqlLog
 from teahouse.store.people import SqlPeople
 from teahouse.store.queue import SqlRunQueue
@@ -41,6 +42,7 @@ class Store(Struct, frozen=True):
     agents: SqlAgents
     files: BlobFiles
     secrets: SealedSecrets
+    ledger: SqlLedger
     boot: int
 
 
@@ -59,7 +61,7 @@ async def open_store(
         connection, boot = await asyncio.to_thread(_open_database, path, driver, clock)
         writer, reader = Writer(connection), Reader(make_engine(path, driver, read_only=True))
         database = Database(writer, reader, clock, boot)
-        files = BlobFiles(database, home / FILES)
+        files, ledger = BlobFiles(database, home / FILES), SqlLedger(database)
         try:
             await files.tidy()
             yield Store(
@@ -69,9 +71,11 @@ async def open_store(
                 agents=SqlAgents(database),
                 files=files,
                 secrets=SealedSecrets(database, key),
+                ledger=ledger,
                 boot=boot,
             )
         finally:
+            await ledger.close()
             await writer.close()
             await reader.close()
             await asyncio.to_thread(connection.close)

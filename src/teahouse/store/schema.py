@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-REVISION = "0001"  # what `migrations` leads to; a test compares the two
+REVISION = "0002"  # what `migrations` leads to; a test compares the two
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -295,3 +295,33 @@ secret = Table(
     Column("sealed", LargeBinary, nullable=False),  # nonce, then ciphertext with its tag
     _instant("updated_at"),
 )
+
+# Calls to models --------------------------------------------------------------------------------
+
+provider_call = Table(
+    "provider_call",
+    metadata,
+    Column("id", Text, primary_key=True),
+    _instant("at"),
+    _text("model"),
+    _text("provider"),
+    _text("purpose"),
+    # Whose call it was, by id. No foreign keys: what was spent stays spent when they are gone.
+    _text("person", nullable=True),
+    _text("agent", nullable=True),
+    _text("conversation", nullable=True),
+    _text("run", nullable=True),
+    _text("key", nullable=True),
+    Column("input", BigInteger, nullable=False),
+    Column("output", BigInteger, nullable=False),
+    Column("cached", BigInteger, nullable=False),
+    Column("estimated", Boolean, nullable=False),
+    Column("cost", Float, nullable=True),  # in US dollars; NULL where the price is unknown
+    Column("first_token_ms", Integer, nullable=True),
+    Column("total_ms", Integer, nullable=False),
+    _text("outcome"),
+    _text("code", nullable=True),
+    Column("attempt", Integer, nullable=False),
+)
+Index("provider_call_at", provider_call.c.at)
+Index("provider_call_person", provider_call.c.person, provider_call.c.at)

@@ -12,6 +12,7 @@ from teahouse.server.routes import (
     people,
     runs,
     settings,
+    usage,
 )
 
 HANDLERS = (
@@ -22,6 +23,7 @@ HANDLERS = (
     *runs.HANDLERS,
     *files.HANDLERS,
     *settings.HANDLERS,
+    *usage.HANDLERS,
     *docs.HANDLERS,
     *page.HANDLERS,
 )

@@ -1,0 +1,94 @@
+"""Who made a call to a model and what came of it: the record that a ledger keeps of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal, Protocol, TypeAlias
+
+from msgspec import Struct
+
+Purpose: TypeAlias = Literal["reply", "title", "question", "test", "gateway"]
+"""What a call was for; `question` is one that a tool asks."""
+
+Outcome: TypeAlias = Literal["answered", "failed", "cancelled"]
+
+
+class Caller(Struct, frozen=True, kw_only=True):
+    """On whose behalf a call is made. Whoever has no house around them needs none of it."""
+
+    person: str | None = None
+    agent: str | None = None
+    conversation: str | None = None
+    run: str | None = None
+    key: str | None = None
+    purpose: Purpose = "reply"
+
+
+NOBODY = Caller()
+
+
+class CallRecord(Struct, frozen=True, kw_only=True):
+    """One attempt at one model. It holds no word of what was said.
+
+    `cost` is in US dollars, and None where the price is not known. `code` is the reason for which
+    the reply ended, or the code of the error. `input` counts the cached tokens too.
+    """
+
+    id: str
+    at: datetime
+    model: str
+    provider: str
+    caller: Caller = NOBODY
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    estimated: bool = False
+    cost: float | None = None
+    first_token_ms: int | None = None
+    total_ms: int = 0
+    outcome: Outcome = "answered"
+    code: str | None = None
+    attempt: int = 1
+
+
+class Ledger(Protocol):
+    """Keeps what calls were made. `note` only takes the record: nobody waits for a disk."""
+
+    def note(self, call: CallRecord, /) -> None: ...
+
+
+Grouping: TypeAlias = Literal["day", "agent", "model"]
+
+
+class UsageRow(Struct, frozen=True, kw_only=True):
+    """What one day (UTC), agent or model came to.
+
+    `cost` adds up what is known, in US dollars; `unpriced` counts the calls that it lacks.
+    """
+
+    id: str | None
+    name: str | None
+    calls: int
+    failed: int
+    input: int
+    output: int
+    cached: int
+    cost: float
+    unpriced: int
+
+
+class UsageSums(Protocol):
+    """What the ledger adds up to."""
+
+    async def sums(
+        self,
+        by: Grouping,
+        /,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        person: str | None = None,
+    ) -> Sequence[UsageRow]:
+        """Of one person's calls, or of all; days in order, else the dearest first."""
+        ...

@@ -1,0 +1,41 @@
+"""What was spent, over HTTP."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from teahouse.llm.usage import Caller, CallRecord
+from tests.server.conftest import Web
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_managers_see_the_house_and_others_their_own(web: Web) -> None:
+    mei = await web.person("mei")
+    ledger = web.house.services.store.ledger
+    for number, person in enumerate((mei.id, web.owner.id)):
+        ledger.note(
+            CallRecord(
+                id=f"l_{number}",
+                at=datetime(2026, 3, 1, tzinfo=UTC),
+                model="acme/a",
+                provider="acme",
+                caller=Caller(person=person),
+                cost=0.25,
+            )
+        )
+    await ledger.flush()
+
+    mine = await web.call("GET", "/api/usage?by=model", who=mei)
+    everybodys = await web.call("GET", "/api/usage?by=model", who=web.owner)
+    later = await web.call("GET", "/api/usage?since=2026-03-02T00:00:00", who=web.owner)
+
+    assert [row["calls"] for row in mine.json["items"]] == [1]
+    assert [(row["calls"], row["cost"]) for row in everybodys.json["items"]] == [(2, 0.5)]
+    assert later.json["items"] == []
+
+
+async def test_another_grouping_is_refused(web: Web) -> None:
+    assert (await web.call("GET", "/api/usage?by=moon", who=web.owner)).status == 400

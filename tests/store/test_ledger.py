@@ -1,0 +1,90 @@
+"""The ledger: calls are written behind the caller's back, and add up."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from teahouse.llm.usage import Caller, CallRecord
+from teahouse.store.home import open_store
+from teahouse.testing.clock import FakeClock
+from teahouse.testing.contract.store_house import House
+
+pytestmark = pytest.mark.anyio
+
+MIDNIGHT = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def call(
+    number: int, *, at: datetime = MIDNIGHT, model: str = "acme/a", **rest: object
+) -> CallRecord:
+    given = {"cost": 0.5, "input": 10, "output": 3, "cached": 2, **rest}
+    return CallRecord(id=f"l_{number}", at=at, model=model, provider="acme", **given)  # type: ignore[arg-type]
+
+
+async def test_what_is_noted_is_written_in_the_background(home: Path, clock: FakeClock) -> None:
+    async with open_store(home, clock) as store, asyncio.timeout(10):
+        writing = asyncio.create_task(store.ledger.work())
+        store.ledger.note(call(1))
+        while not await store.ledger.sums("model"):
+            await asyncio.sleep(0)
+        writing.cancel()
+
+
+async def test_what_is_noted_last_is_there_after_the_house_was_closed(
+    home: Path, clock: FakeClock
+) -> None:
+    async with open_store(home, clock) as store:
+        for number in range(600):
+            store.ledger.note(call(number))
+
+    async with open_store(home, clock) as store:
+        [row] = await store.ledger.sums("model")
+        assert (row.id, row.calls, row.input, row.output, row.cached) == (
+            "acme/a",
+            600,
+            6000,
+            1800,
+            1200,
+        )
+        assert row.cost == pytest.approx(300)
+
+
+async def test_days_are_those_of_utc_and_their_bounds_count(house: House) -> None:
+    ledger = house.store.ledger
+    for number, hours in enumerate((-1, 0, 23, 24)):
+        ledger.note(call(number, at=MIDNIGHT + timedelta(hours=hours)))
+    await ledger.flush()
+
+    days = [(row.id, row.calls) for row in await ledger.sums("day")]
+    assert days == [("2026-02-28", 1), ("2026-03-01", 2), ("2026-03-02", 1)]
+    until = MIDNIGHT + timedelta(hours=24)
+    [day] = await ledger.sums("day", since=MIDNIGHT, until=until)
+    assert (day.id, day.calls) == ("2026-03-01", 2)
+
+
+async def test_unknown_prices_are_counted_and_the_dearest_comes_first(house: House) -> None:
+    ledger = house.store.ledger
+    ledger.note(call(1, model="acme/unknown", cost=None, outcome="failed", code="x"))
+    ledger.note(call(2, model="acme/cheap", cost=0.1))
+    ledger.note(call(3, model="acme/dear", cost=9.0))
+    await ledger.flush()
+
+    rows = await ledger.sums("model")
+    assert [row.id for row in rows] == ["acme/dear", "acme/cheap", "acme/unknown"]
+    assert [(row.cost, row.unpriced, row.failed) for row in rows][2] == (0.0, 1, 1)
+
+
+async def test_a_persons_calls_are_told_from_the_others(house: House) -> None:
+    ledger = house.store.ledger
+    ledger.note(call(1, caller=Caller(person="u_1", agent="a_1")))
+    ledger.note(call(2, caller=Caller(person="u_2", agent="a_1")))
+    await ledger.flush()
+
+    [mine] = await ledger.sums("agent", person="u_1")
+    assert (mine.id, mine.name, mine.calls) == ("a_1", "a_1", 1)
+    [all_of_it] = await ledger.sums("agent")
+    assert all_of_it.calls == 2
