@@ -1,0 +1,82 @@
+"""A server that nobody here wrote speaks three of the dialects: llama.cpp's own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from teahouse.core.events import ReplyDone, StreamEvent, fold
+from teahouse.core.messages import Message
+from teahouse.llm.local_process import Address, LocalProcess, State
+from teahouse.llm.model_file import DEFAULT_MODEL, model_file, present
+from teahouse.llm.provider import ModelRequest, Provider, ToolSpec
+from teahouse.llm.providers import build_provider
+from teahouse.llm.settings import ProviderSettings, Timeouts, WireName
+from teahouse.llm.transport import Transport
+from tests.llm.conversation import call, result, said
+
+FOLDER = Path(os.environ.get("TEAHOUSE_MODELS") or "~/.cache/teahouse/models").expanduser()
+TOOL = ToolSpec(
+    name="f", description="Tell the time.", parameters={"type": "object", "properties": {}}
+)
+TALK = (
+    said("system", "Be brief."),
+    said("user", "What time is it?"),
+    said("assistant", "Let me see.", call("call_1", zone="UTC")),
+    said("tool", result("call_1", "12:34")),
+    said("user", "Say the time again, in digits."),
+)
+
+pytestmark = [pytest.mark.anyio, pytest.mark.model]
+
+
+@pytest.fixture
+async def address() -> AsyncIterator[Address]:
+    path = present(model_file(DEFAULT_MODEL), FOLDER)
+    assert path, "run `teahouse models pull`, or -m 'not model'"
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[Address] = loop.create_future()
+
+    def tell(state: State, address: Address | None, problem: str) -> None:
+        if address is not None:
+            loop.call_soon_threadsafe(found.set_result, address)
+
+    process = LocalProcess(path, threads=1, context=2048, tell=tell)
+    try:
+        process.want()
+        async with asyncio.timeout(300):
+            yield await found
+    finally:
+        await asyncio.to_thread(process.close)
+
+
+async def ask(provider: Provider, *messages: Message) -> list[StreamEvent]:
+    request = ModelRequest(
+        model="local", messages=messages, tools=(TOOL,), max_tokens=40, temperature=0
+    )
+    async with aclosing(provider.stream(request)) as batches:
+        return [event async for batch in batches for event in batch]
+
+
+async def test_each_dialect_tells_it_a_conversation_with_a_call_and_its_result(
+    address: Address,
+) -> None:
+    wires: tuple[WireName, ...] = ("openai_chat", "openai_responses", "anthropic")
+    for wire in wires:
+        async with Transport() as transport:
+            settings = ProviderSettings(
+                wire=wire, base_url=f"{address.url}/v1", timeouts=Timeouts(first_event_s=300)
+            )
+            provider = build_provider(wire, settings, address.key, transport)
+            events = await ask(provider, *TALK)
+
+        done = events[-1]
+        assert isinstance(done, ReplyDone)
+        assert done.usage.output > 0
+        assert not done.usage.estimated
+        assert fold(events).text or fold(events).tool_calls, wire
