@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from teahouse.testing.cases import read_cases
+from teahouse.testing.case_files import read_cases
 from teahouse.testing.conformance import Cut, judge
 
 CASES = Path(__file__).resolve().parents[1] / "cases"

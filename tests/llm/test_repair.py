@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from teahouse.core.messages import Blob, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 from teahouse.llm.any_history import repair_json
 from teahouse.llm.repair import NO_OUTPUT, NO_RESULT, NOTHING_SAID, repair
-from teahouse.testing.cases import read_cases
+from teahouse.testing.case_files import read_cases
 from teahouse.testing.repairs import flaws_of, judge, lost_texts
 
 CASES = Path(__file__).resolve().parents[1] / "cases"

@@ -22,7 +22,7 @@ from teahouse.llm.wire.anthropic_stream import AnthropicStream
 from teahouse.llm.wire.openai_chat_stream import ChatStream
 from teahouse.llm.wire.openai_responses_stream import ResponsesStream
 from teahouse.llm.wire.reply import Reply
-from teahouse.testing.cases import Case, read_cases
+from teahouse.testing.case_files import Case, read_cases
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
 REPLIES: Final[Mapping[str, Callable[[], Reply]]] = {

@@ -7,69 +7,15 @@ Prints each failing id with what was expected and what came, then `N/M` as its l
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final
 
-from msgspec import Struct
+from teahouse.testing import conformance, repairs
+from teahouse.testing.case_files import Judge, read_cases, report
 
-Case: TypeAlias = dict[str, Any]
-
-
-class Verdict(Struct, frozen=True, kw_only=True):
-    """`problems` holds `what: (expected, actual)` for everything that is not as it should be."""
-
-    id: str
-    problems: dict[str, tuple[object, object]]
-
-    @property
-    def passed(self) -> bool:
-        return not self.problems
-
-
-Judge: TypeAlias = Callable[[Sequence[Case]], Iterator[Verdict]]
-
-
-def read_cases(path: Path) -> list[Case]:
-    """Read a JSON array or JSON lines."""
-    text = path.read_text(encoding="utf-8")
-    if text.lstrip().startswith("["):
-        cases: list[Case] = json.loads(text)
-        return cases
-    return [json.loads(line) for line in text.splitlines() if line.strip()]
-
-
-def report(verdicts: Iterator[Verdict]) -> bool:
-    """Print the failures and the score; returns whether all passed."""
-    passed = total = 0
-    for verdict in verdicts:
-        total += 1
-        passed += verdict.passed
-        for what, (expected, actual) in verdict.problems.items():
-            print(f"{verdict.id}: {what}: expected {_shown(expected)}, got {_shown(actual)}")
-    print(f"{passed}/{total}")
-    return passed == total
-
-
-def _shown(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=repr)
-
-
-def _wire(cases: Sequence[Case]) -> Iterator[Verdict]:
-    from teahouse.testing.conformance import judge
-
-    return judge(cases)
-
-
-def _repair(cases: Sequence[Case]) -> Iterator[Verdict]:
-    from teahouse.testing.repairs import judge
-
-    return judge(cases)
-
-
-KINDS: Final[Mapping[str, Judge]] = {"repair": _repair, "wire": _wire}
+KINDS: Final[Mapping[str, Judge]] = {"repair": repairs.judge, "wire": conformance.judge}
 
 
 def main() -> None:

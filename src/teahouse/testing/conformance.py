@@ -33,7 +33,7 @@ from teahouse.llm.providers import build_provider
 from teahouse.llm.settings import ProviderSettings, Timeouts, WireName
 from teahouse.llm.transport import Transport
 from teahouse.testing.answers import Answer, Step, text_answer
-from teahouse.testing.cases import Case, Verdict, read_cases, report
+from teahouse.testing.case_files import Case, Verdict, read_cases, report
 from teahouse.testing.endpoint import Endpoint
 
 Cut: TypeAlias = Literal["given", "bytewise", "whole"]

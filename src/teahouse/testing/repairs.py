@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from teahouse.core.messages import JsonObject
 from teahouse.llm.any_history import repair_json
 from teahouse.llm.repair import plain_text
-from teahouse.testing.cases import Case, Verdict
+from teahouse.testing.case_files import Case, Verdict
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ROLES: Final = frozenset({"system", "user", "assistant", "tool"})
