@@ -22,13 +22,14 @@ def person(name: str, role: PersonRole) -> Person:
 
 
 OWNER, MO, GUS = person("ow", "owner"), person("mo", "member"), person("gus", "guest")
+ADMIN = person("ad", "admin")
 
 
 @pytest.fixture
 async def directory(tmp_path: Path) -> AsyncIterator[Directory]:
     clock = SystemClock()
     async with open_store(tmp_path, clock) as store:
-        for one in (OWNER, MO, GUS):
+        for one in (OWNER, MO, GUS, ADMIN):
             await store.people.add(one, None)
         yield Directory(store.agents, tmp_path / "agents", clock)
 
@@ -111,6 +112,34 @@ async def test_the_folder_is_the_agent_whatever_editor_changes_it(
     )
 
     assert (await directory.get(OWNER, agent.id)).soul == "你是新掌柜，换了东家。"
+
+
+async def test_a_soul_that_cannot_be_read_keeps_neither_the_house_shut_nor_a_change_out(
+    directory: Directory, tmp_path: Path
+) -> None:
+    await directory.ensure_starters(OWNER, "en-US")
+    first, *_ = await directory.list(OWNER)
+    soul = tmp_path / "agents" / first.workspace / "SOUL.md"
+    soul.write_bytes(b"\xff\xfe\x00")  # half a character of UTF-16
+
+    await directory.ensure_starters(OWNER, "zh-CN")
+    changed = await directory.change(OWNER, first.id, AgentChanges(name="Mine"))
+    assert (changed.name, changed.soul) == ("Mine", None)
+    with pytest.raises(Invalid):
+        await directory.get(OWNER, first.id)
+
+    repaired = await directory.change(OWNER, first.id, AgentChanges(soul="anew"))
+    assert repaired.soul == "anew"
+
+
+async def test_who_takes_an_agent_from_the_shelf_is_told_of_it(directory: Directory) -> None:
+    agent = await directory.create(OWNER, AgentDraft(name="Host", shared=True))
+
+    changed = await directory.change(ADMIN, agent.id, AgentChanges(shared=False))
+
+    assert not changed.shared
+    with pytest.raises(NotFound):
+        await directory.get(ADMIN, agent.id)
 
 
 async def test_what_is_changed_is_changed_and_the_rest_stays(directory: Directory) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,48 @@ def test_a_soul_that_is_gone_says_where_it_should_be(
 
     with pytest.raises(NotFound, match=r"SOUL\.md"):
         workspaces.soul("掌柜")
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device", "circle"])
+def test_what_is_no_plain_file_is_no_soul_and_keeps_nobody_waiting(
+    workspaces: Workspaces, tmp_path: Path, kind: str
+) -> None:
+    path = tmp_path / "掌柜" / "SOUL.md"
+    path.unlink()
+    match kind:
+        case "folder":
+            path.mkdir()
+        case "pipe":
+            os.mkfifo(path)
+        case "device":
+            path.symlink_to("/dev/zero")
+        case _:
+            path.symlink_to(path)
+
+    with pytest.raises(Invalid, match=r"SOUL\.md"):
+        workspaces.soul("掌柜")
+
+
+def test_a_soul_that_cannot_be_written_says_so_and_leaves_nothing_behind(
+    workspaces: Workspaces, tmp_path: Path
+) -> None:
+    folder = tmp_path / "掌柜"
+    (folder / "SOUL.md").unlink()
+    (folder / "SOUL.md").mkdir()
+
+    with pytest.raises(Invalid, match=r"SOUL\.md"):
+        workspaces.write_soul("掌柜", SOUL)
+
+    assert sorted(path.name for path in folder.iterdir()) == ["SOUL.md", "files"]
+
+
+def test_an_agent_that_cannot_be_made_leaves_no_folder(
+    workspaces: Workspaces, tmp_path: Path
+) -> None:
+    with pytest.raises(TooLarge):
+        workspaces.create("Host", "x" * 300_000)
+
+    assert not (tmp_path / "Host").exists()
 
 
 def test_a_huge_soul_is_refused(workspaces: Workspaces) -> None:

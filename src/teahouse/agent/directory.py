@@ -14,7 +14,7 @@ from teahouse.agent.ports import AgentRecord, Agents
 from teahouse.agent.workspace import Workspaces, check_soul, folder_name
 from teahouse.core import i18n
 from teahouse.core.clock import Clock
-from teahouse.core.errors import Conflict, Invalid, NotAllowed, NotFound, TooLarge
+from teahouse.core.errors import Conflict, Invalid, NotAllowed, NotFound, TeahouseError, TooLarge
 from teahouse.core.ids import new_id
 from teahouse.core.messages import AgentId, Person
 from teahouse.core.names import clean_name
@@ -142,7 +142,7 @@ class Directory:
                 await self._agents.replace(row)
             if changes.soul is not UNSET:
                 await asyncio.to_thread(self._workspaces.write_soul, row.workspace, changes.soul)
-        return await self.get(person, agent)
+        return _agent(row, await self._legible_soul(row))
 
     async def remove(self, person: Person, agent: AgentId) -> None:
         """Delete for good: the row and the workspace. What it said stays in the conversations."""
@@ -172,6 +172,13 @@ class Directory:
                     await self.change(owner, row.id, changes)
             except (Invalid, TooLarge, Conflict) as error:
                 log.warning("The agent %s keeps its words: %s", row.name, error)
+
+    async def _legible_soul(self, row: AgentRecord) -> str | None:
+        """None where the file is gone or cannot be read: what else was changed is changed."""
+        try:
+            return await asyncio.to_thread(self._workspaces.soul, row.workspace)
+        except TeahouseError:
+            return None
 
     async def _changeable(self, person: Person, agent: AgentId) -> AgentRecord:
         row = await self.record(person, agent)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
 import shutil
+import stat
 import unicodedata
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from teahouse.core.errors import Invalid, NotFound, TooLarge
+from teahouse.core.errors import Invalid, NotFound, StorageFull, TooLarge
 
 log = logging.getLogger(__name__)
 
@@ -37,31 +40,50 @@ class Workspaces:
         return {path.name for path in self._root.iterdir()} if self._root.is_dir() else set()
 
     def create(self, workspace: str, soul: str) -> None:
+        """Whole or not at all."""
         folder = self._folder(workspace)
-        folder.mkdir(parents=True, exist_ok=False, mode=0o700)
-        (folder / "files").mkdir(mode=0o700)
-        self.write_soul(workspace, soul)
+        with _unwritable(folder):
+            self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            folder.mkdir(mode=0o700)
+        try:
+            with _unwritable(folder):
+                (folder / "files").mkdir(mode=0o700)
+            self.write_soul(workspace, soul)
+        except BaseException:
+            self.remove(workspace)
+            raise
 
     def soul(self, workspace: str) -> str:
-        """Read SOUL.md as it lies there now; raises `NotFound` when it is gone."""
+        """Read SOUL.md as it lies there now; raises `NotFound` when it is gone, `TooLarge`, and
+        `Invalid` when it cannot be read."""
         path = self._folder(workspace) / SOUL
         try:
-            if path.stat().st_size > MAX_SOUL_BYTES:
-                raise TooLarge("soul_too_large", path=path, limit_kb=MAX_SOUL_BYTES // 1024)
-            return decode_text(path.read_bytes(), path)
+            data = _read(path, MAX_SOUL_BYTES + 1)
         except FileNotFoundError as error:
             raise NotFound("soul_missing", path=path) from error
+        except OSError as error:
+            raise Invalid("file_unreadable", path=path, detail=error.strerror or error) from error
+        if len(data) > MAX_SOUL_BYTES:
+            raise TooLarge("soul_too_large", path=path, limit_kb=MAX_SOUL_BYTES // 1024)
+        return decode_text(data, path)
 
     def write_soul(self, workspace: str, soul: str) -> None:
+        """Raises `TooLarge`, and `Invalid` where no file of this name can be written."""
         check_soul(soul)
         path = self._folder(workspace) / SOUL
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         temporary = path.with_name(f".{SOUL}.new")
-        with temporary.open("wb") as file:
-            file.write(soul.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        with _unwritable(path):
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            try:
+                with temporary.open("wb") as file:
+                    file.write(soul.encode())
+                    file.flush()
+                    os.fsync(file.fileno())
+                temporary.replace(path)
+            except OSError:
+                with suppress(OSError):
+                    temporary.unlink()
+                raise
 
     def remove(self, workspace: str) -> None:
         """What cannot be removed stays, with a line in the log: its agent is gone already."""
@@ -84,6 +106,29 @@ def check_soul(soul: str) -> None:
     """Raises `TooLarge`."""
     if len(soul.encode()) > MAX_SOUL_BYTES:
         raise TooLarge("soul_too_large", path=SOUL, limit_kb=MAX_SOUL_BYTES // 1024)
+
+
+def _read(path: Path, most: int) -> bytes:
+    """Read a plain file. Anything else, a pipe or a device, could keep us waiting for ever."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError("not a plain file")
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _unwritable(path: Path) -> Generator[None]:
+    """Say in words why a file cannot be written; a full disk has words of its own."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StorageFull("storage_full") from error
+        raise Invalid("file_unwritable", path=path, detail=error.strerror or error) from error
 
 
 def decode_text(data: bytes, path: Path) -> str:
