@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, inspect
 
-from teahouse.core.errors import Conflict, HomeInUse, SettingsError, StorageDamaged
+from teahouse.core.errors import Conflict, HomeInUse, Invalid, SettingsError, StorageDamaged
 from teahouse.store.engine import StandardDriver, make_engine
 from teahouse.store.home import open_store
 from teahouse.store.migrate import migrate
@@ -79,6 +79,24 @@ async def test_a_home_that_others_could_read_is_closed_to_them(
 
     async with open_store(home, clock):
         assert modes(home)["home"] == 0o700
+
+
+async def test_a_folder_that_holds_other_things_keeps_its_mode(
+    home: Path, clock: FakeClock
+) -> None:
+    os.mkdir(home, 0o755)  # noqa: PTH102
+    (home / "other").touch()
+
+    for _ in range(2):
+        async with open_store(home, clock):
+            assert modes(home)["home"] == 0o755
+
+
+@pytest.mark.parametrize("place", ["/dev/null/x", "/proc/x", "/dev/null"])
+async def test_a_place_that_can_be_no_home_is_told_as_such(place: str, clock: FakeClock) -> None:
+    with pytest.raises(Invalid, match=place):
+        async with open_store(Path(place), clock):
+            pass
 
 
 async def test_a_second_process_is_refused_and_told_who_is_there(

@@ -13,7 +13,7 @@ from msgspec import Struct
 from sqlalchemy import Connection
 
 from teahouse.core.clock import Clock
-from teahouse.core.errors import HomeInUse, StorageDamaged
+from teahouse.core.errors import HomeInUse, Invalid, StorageDamaged
 from teahouse.core.ids import new_bytes
 from teahouse.store.agents import SqlAgents
 from teahouse.store.database import Database
@@ -53,7 +53,8 @@ async def open_store(
     """Open the home, making what is missing; it is ours until the block ends.
 
     Raises `HomeInUse` when another process has it, `StorageDamaged` when its database or key
-    cannot be trusted, `StorageFull` when there is no room to open it.
+    cannot be trusted, `StorageFull` when there is no room to open it, `Invalid` when no folder can
+    be made or written there.
     """
     with _claimed(home):
         path, driver = home / DATABASE, driver or StandardDriver()
@@ -84,10 +85,12 @@ async def open_store(
 @contextmanager
 def _claimed(home: Path) -> Generator[None]:
     """Hold the lock of the home. Its file is never removed: else two could hold one each."""
-    with refused_by_disk():
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        home.chmod(0o700)
-        handle = os.open(home / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        with refused_by_disk():
+            _make(home)
+            handle = os.open(home / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise Invalid("home_unusable", home=home, detail=error.strerror or error) from error
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -100,6 +103,14 @@ def _claimed(home: Path) -> Generator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def _make(home: Path) -> None:
+    """The folder, for its owner alone. One that holds something already keeps its mode: it may be
+    anything, `/tmp` even, and what we put there is closed to others by itself."""
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not any(home.iterdir()):
+        home.chmod(0o700)
 
 
 def _secret_key(path: Path) -> bytes:
