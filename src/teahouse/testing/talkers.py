@@ -133,20 +133,23 @@ class Talker:
             await again(lambda: self._house.api("POST", f"/api/runs/{run}/stop"))
 
     async def _wait_for(self, run: str) -> None:
-        async with asyncio.timeout(GIVE_UP_S):
-            while True:
-                if await again(lambda: run_ended(self._house, run)):
-                    return
-                await asyncio.sleep(AGAIN_S)
+        """Until the run ends, or patience does: `settle` judges, when no more kills hold it up."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GIVE_UP_S):
+                while True:
+                    if await again(lambda: run_ended(self._house, run)):
+                        return
+                    await asyncio.sleep(AGAIN_S)
 
     async def _follow(self, run: str) -> None:
         """Read the run's events over SSE until its end, coming back with `after`."""
         reader = Reader(f"sse {run}", self._witness)
-        async with asyncio.timeout(GIVE_UP_S):
-            while True:
-                if await self._follow_once(run, reader):
-                    return
-                await asyncio.sleep(AGAIN_S)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GIVE_UP_S):
+                while True:
+                    if await self._follow_once(run, reader):
+                        return
+                    await asyncio.sleep(AGAIN_S)
 
     async def _follow_once(self, run: str, reader: Reader) -> bool:
         query = "" if reader.seq is None else f"?after={reader.seq}"
@@ -185,6 +188,8 @@ class Talker:
                 frame["after"] = reader.seq
             await socket.send_str(json.dumps(frame))
             async for message in socket:
+                if '"seq":' not in message.data[:100]:
+                    raise RuntimeError(f"The server refused to be followed: {message.data}")
                 reader.read(message.data.encode())
                 if conversation != self.conversation:
                     return
