@@ -60,7 +60,7 @@ def tool_answer(calls: Sequence[tuple[str, str, dict[str, Any]]]) -> Answer:
     """A reply that asks for tools: `(id, name, arguments)` each."""
     steps: list[bytes] = []
     for index, (call, name, arguments) in enumerate(calls):
-        head = {"type": "tool_use", "id": call, "name": name, "input": {}}
+        head: dict[str, Any] = {"type": "tool_use", "id": call, "name": name, "input": {}}
         piece = json.dumps(arguments, ensure_ascii=False)
         steps += block(index, head, {"type": "input_json_delta", "partial_json": piece})
     return Answer(steps=(start(), *steps, *end("tool_use", len(calls))))

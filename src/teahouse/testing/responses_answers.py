@@ -30,7 +30,7 @@ def end(completion: int, prompt: int = 5, status: str = "completed") -> bytes:
 
 def text(index: int, pieces: Sequence[str], **more: object) -> list[bytes]:
     """One message of one text; `more` is what else stands in it."""
-    whole = {"type": "output_text", "text": "".join(pieces), "annotations": []}
+    whole: dict[str, Any] = {"type": "output_text", "text": "".join(pieces), "annotations": []}
     item = {"id": f"msg_{index}", "type": "message", "role": "assistant", **more}
     place = {"output_index": index, "item_id": item["id"], "content_index": 0}
     began = {**item, "status": "in_progress", "content": []}
