@@ -33,7 +33,7 @@ def text(index: int, pieces: Sequence[str], **more: object) -> list[bytes]:
     whole: dict[str, Any] = {"type": "output_text", "text": "".join(pieces), "annotations": []}
     item = {"id": f"msg_{index}", "type": "message", "role": "assistant", **more}
     place = {"output_index": index, "item_id": item["id"], "content_index": 0}
-    began = {**item, "status": "in_progress", "content": []}
+    began: dict[str, Any] = {**item, "status": "in_progress", "content": []}
     done = {**item, "status": "completed", "content": [whole]}
     return [
         event("output_item.added", output_index=index, item=began),
