@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 from msgspec import Struct
 
 from teahouse.agent.directory import AgentDraft, Directory
@@ -53,6 +55,12 @@ class _Bound:
         return await self._actor.act(turn, journal, emit)
 
 
+@cache
+def cheap_passwords() -> PasswordHasher:
+    """Real ones at a thousandth of the cost."""
+    return PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
 class House(Struct):
     store: Store
     chat: Chat
@@ -88,7 +96,7 @@ async def open_house(
         bus = Bus(clock, boot=store.boot)
         worker = Worker(wrap(store.queue), actor, bus, clock)
         directory = Directory(store.agents, home / "agents", clock)
-        accounts = Accounts(store.people, clock)
+        accounts = Accounts(store.people, clock, passwords=cheap_passwords)
         chat = Chat(store.log, store.files, directory, worker, bus=bus, clock=clock)
         if not await accounts.is_set_up():
             await accounts.set_up("correct horse")

@@ -25,7 +25,7 @@ from teahouse.core.messages import JsonObject, Person, PersonRole
 from teahouse.server.ports import LocalStatus, ModelEntry, ProviderDraft, Trial
 from teahouse.server.serving import address_of, bind, serve
 from teahouse.store.home import open_store
-from tests.chat.conftest import Actor, open_house
+from tests.chat.conftest import Actor, cheap_passwords, open_house
 from tests.chat.conftest import House as Services
 
 PASSWORD = "correct horse"
@@ -204,7 +204,7 @@ async def open_new(home: Path) -> AsyncIterator[Services]:
         yield Services(
             store=store,
             chat=Chat(store.log, store.files, directory, worker, bus=bus, clock=clock),
-            accounts=Accounts(store.people, clock),
+            accounts=Accounts(store.people, clock, passwords=cheap_passwords),
             directory=directory,
             worker=worker,
             bus=bus,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from teahouse.chat.ports import ApiKey, LoginSession, People
 from teahouse.core.clock import Clock
@@ -23,9 +23,6 @@ from teahouse.core.ids import new_id, new_secret
 from teahouse.core.messages import Person, PersonId, PersonRole
 from teahouse.core.names import clean_name, folded
 
-if TYPE_CHECKING:
-    from argon2 import PasswordHasher
-
 MIN_PASSWORD, MAX_PASSWORD = 8, 1024
 SESSION = timedelta(days=30)
 KEY_PREFIX = "th_"
@@ -38,8 +35,11 @@ MANAGERS: tuple[PersonRole, ...] = ("owner", "admin")
 
 
 class Accounts:
-    def __init__(self, people: People, clock: Clock) -> None:
-        self._people, self._clock = people, clock
+    def __init__(
+        self, people: People, clock: Clock, *, passwords: Callable[[], Passwords] | None = None
+    ) -> None:
+        """`passwords` is argon2 with its usual cost, loaded when the first one is hashed."""
+        self._people, self._clock, self._passwords = people, clock, passwords or _argon2
         self._by_account = _Throttle(clock, FREE_TRIES)
         self._by_address = _Throttle(clock, FREE_TRIES_OF_ADDRESS)
         self._hashing = asyncio.Semaphore(2)  # argon2 takes 64 MiB and a core for each
@@ -217,7 +217,7 @@ class Accounts:
         if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
             raise Invalid("password_length", least=MIN_PASSWORD, most=MAX_PASSWORD)
         async with self._hashing:
-            return await asyncio.to_thread(lambda: _hasher().hash(password))
+            return await asyncio.to_thread(lambda: self._passwords().hash(password))
 
     async def _verify(self, stored: str | None, password: str) -> bool:
         """Without a stored hash the answer is no, after the same work."""
@@ -225,7 +225,9 @@ class Accounts:
 
         def verify() -> bool:
             try:
-                return _hasher().verify(stored or _nobodys_hash(), password) and stored is not None
+                passwords = self._passwords()
+                right = passwords.verify(stored or _nobodys_hash(passwords), password)
+                return right and stored is not None
             except VerificationError:
                 return False
 
@@ -274,14 +276,21 @@ def _digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
 
 
+class Passwords(Protocol):
+    """Hashes passwords slowly; both methods block. `verify` raises argon2's errors for a no."""
+
+    def hash(self, password: str, /) -> str: ...
+    def verify(self, stored: str, password: str, /) -> bool: ...
+
+
 @cache
-def _hasher() -> PasswordHasher:
+def _argon2() -> Passwords:
     from argon2 import PasswordHasher
 
     return PasswordHasher()
 
 
 @cache
-def _nobodys_hash() -> str:
+def _nobodys_hash(passwords: Passwords) -> str:
     """What an unknown name is verified against, so that it takes as long as a known one."""
-    return _hasher().hash(new_secret())
+    return passwords.hash(new_secret())
