@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -127,7 +128,16 @@ def _home_flag(arguments: Sequence[str]) -> Path | None:
     return None
 
 
+def _hold_standard_streams() -> None:
+    """Open those that were closed, as cron or a daemon may leave them: else the next socket gets
+    their number, and what is printed goes to whoever is at its other end."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
 def main() -> None:
+    _hold_standard_streams()
     machine, arguments = Machine(), sys.argv[1:]
     language = machine.language(machine.home(_home_flag(arguments)))
     if arguments in (["--help"], ["-h"]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shlex
 import signal
 import socket
 import stat
@@ -210,3 +211,51 @@ def test_the_local_model_is_known_by_its_file_without_opening_the_house(
     assert unknown.returncode == 1
     assert "qwen2.5-coder-0.5b" in unknown.stderr
     assert not (empty.home / "teahouse.db").exists()
+
+
+def test_streams_that_are_closed_are_no_place_for_a_socket(empty: Teahouse) -> None:
+    command = shlex.join(empty.command("agents", "list"))
+
+    for closed in (">&-", "2>&-", "<&-", "<&- >&- 2>&-"):
+        done = subprocess.run(
+            ["/bin/sh", "-c", f"{command} {closed}"],
+            env=empty.environment,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        assert done.returncode == 0, closed
+
+
+def test_an_output_that_takes_no_more_is_told_in_a_sentence(empty: Teahouse) -> None:
+    talk = empty.json("ask", "hello")["conversation"]
+
+    for command in (["agents", "list"], ["sessions", "export", talk]):
+        with Path("/dev/full").open("wb") as full:
+            done = subprocess.run(
+                empty.command(*command),
+                env=empty.environment,
+                stdout=full,
+                stderr=subprocess.PIPE,
+                timeout=PATIENCE_S,
+                check=False,
+            )
+        assert done.returncode == 1
+        assert done.stderr.decode().startswith("The output cannot be written: ")
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_input_without_end_is_not_read_to_its_end(empty: Teahouse) -> None:
+    with Path("/dev/zero").open("rb") as endless:
+        asked = subprocess.run(
+            empty.command("ask"),
+            env=empty.environment,
+            stdin=endless,
+            stderr=subprocess.PIPE,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+    added = empty("agents", "add", "Host 2", "--soul", "/dev/zero")
+
+    assert asked.returncode == added.returncode == 1
+    assert b"larger than" in asked.stderr
+    assert "larger than" in added.stderr

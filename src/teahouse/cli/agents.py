@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from teahouse.agent.workspace import decode_text
+from teahouse.agent.workspace import MAX_SOUL_BYTES, decode_text
 from teahouse.cli import find
 from teahouse.cli.call import ask as call
 from teahouse.cli.client import Client
 from teahouse.cli.options import Home, Json, Yes
 from teahouse.cli.terminal import Terminal, read_standard_input
-from teahouse.core.errors import Invalid, NotFound
+from teahouse.core.errors import Invalid, NotFound, TooLarge
 
 Name = Annotated[str, typer.Argument(help="cli.argument.agent")]
 NewName = Annotated[str | None, typer.Option("--name", help="cli.option.new_name", metavar="NAME")]
@@ -164,9 +164,12 @@ def _read(file: Path | None) -> str | None:
     if str(file) == "-":
         return read_standard_input()
     try:
-        data = file.read_bytes()
+        with file.open("rb") as opened:
+            data = opened.read(MAX_SOUL_BYTES + 1)
     except OSError as error:
         raise Invalid("file_unreadable", path=file, detail=error.strerror or error) from error
+    if len(data) > MAX_SOUL_BYTES:
+        raise TooLarge("soul_too_large", path=file, limit_kb=MAX_SOUL_BYTES // 1024)
     return decode_text(data, file)
 
 

@@ -12,7 +12,7 @@ from teahouse.cli import find
 from teahouse.cli.call import ask as call
 from teahouse.cli.client import Client
 from teahouse.cli.options import Home, Json, Yes
-from teahouse.cli.terminal import Terminal
+from teahouse.cli.terminal import Terminal, unprintable
 from teahouse.core.errors import Invalid
 
 Session = Annotated[str, typer.Argument(help="cli.argument.session")]
@@ -74,8 +74,13 @@ def export(
         found = await find.conversation(client, session)
         data = await _export(client, found["id"], form or ("json" if as_json else "markdown"))
         if output is None:
-            sys.stdout.buffer.write(data)
-            sys.stdout.flush()
+            try:
+                sys.stdout.buffer.write(data)
+                sys.stdout.flush()
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                raise unprintable(error) from error
             return
         try:
             output.write_bytes(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,6 +11,7 @@ from typing import Any, TextIO
 from teahouse.cli.ports import Host
 from teahouse.core import i18n
 
+MOST_INPUT = 1 << 20  # bytes; more fits no message
 WIDE = 10_000  # columns where no screen cuts the lines
 
 
@@ -27,12 +29,17 @@ class Terminal:
         return i18n.text(self.language, key, **values)
 
     def say(self, text: str = "") -> None:
-        print(text, flush=True)
+        self.write(text + "\n")
 
     def write(self, text: str) -> None:
-        """Print a piece of a line at once."""
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        """Print a piece of a line at once. Raises `Invalid` when the output takes no more."""
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise unprintable(error) from error
 
     def tell(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
@@ -91,6 +98,14 @@ class Terminal:
         return False
 
 
+def unprintable(error: OSError) -> Exception:
+    """What to raise when standard output, a file on a full disk say, takes no more."""
+    from teahouse.core.errors import Invalid
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is left at the end
+    return Invalid("output_unwritable", detail=error.strerror or error)
+
+
 def _plain(cell: object) -> Any:
     from rich.text import Text
 
@@ -98,12 +113,15 @@ def _plain(cell: object) -> Any:
 
 
 def read_standard_input() -> str:
-    """All of it, when it is no keyboard; raises `Invalid` when it is not UTF-8."""
-    from teahouse.core.errors import Invalid
+    """All of it, when it is no keyboard; raises `Invalid` when it is not UTF-8, and `TooLarge`."""
+    from teahouse.core.errors import Invalid, TooLarge
 
     if sys.stdin is None or sys.stdin.isatty():
         return ""
+    data = sys.stdin.buffer.read(MOST_INPUT + 1)
+    if len(data) > MOST_INPUT:
+        raise TooLarge("input_too_large", limit=MOST_INPUT)
     try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Invalid("input_not_utf8", detail=error) from error
