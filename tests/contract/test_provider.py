@@ -15,6 +15,8 @@ from teahouse.llm.providers import build_provider
 from teahouse.llm.settings import ProviderSettings, WireName
 from teahouse.llm.transport import Transport
 from teahouse.testing import anthropic_answers as anthropic
+from teahouse.testing import gemini_answers as gemini
+from teahouse.testing import ollama_answers as ollama
 from teahouse.testing import responses_answers as responses
 from teahouse.testing.answers import Answer, chunk, error_answer, text_answer, tool_answer
 from teahouse.testing.contract.provider import OpenScene, ProviderContract, Scene, Stage
@@ -123,4 +125,26 @@ class TestAnthropic(WireContract):
         anthropic.text_answer(["yes"], thought="hm"),
         anthropic.tool_answer(CALLS),
         [anthropic.start(), *anthropic.text(0, ["你好"])[:2]],
+    )
+
+
+class TestGemini(WireContract):
+    pytestmark = pytest.mark.anyio
+    wire = "gemini"
+    answers = scenes(
+        gemini.text_answer(WORDS),
+        gemini.text_answer(["yes"], thought="hm"),
+        gemini.tool_answer(CALLS),
+        [gemini.chunk([{"text": "你好"}])],
+    )
+
+
+class TestOllama(WireContract):
+    pytestmark = pytest.mark.anyio
+    wire = "ollama"
+    answers = scenes(
+        ollama.text_answer(WORDS),
+        ollama.text_answer(["yes"], thought="hm"),
+        ollama.tool_answer(CALLS),
+        [ollama.line("你好")],
     )

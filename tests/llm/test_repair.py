@@ -6,29 +6,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from teahouse.core.messages import Blob, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
+from teahouse.core.messages import Blob, Message, Text, Thinking, ToolCall, ToolResult
 from teahouse.llm.any_history import repair_json
 from teahouse.llm.repair import NO_OUTPUT, NO_RESULT, NOTHING_SAID, repair
 from teahouse.testing.case_files import read_cases
 from teahouse.testing.repairs import flaws_of, judge, lost_texts
+from tests.llm.conversation import call, result, said
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
 HI = Message(role="user", parts=(Text(text="hi"),))
 
 
-def said(role: Role, *parts: Part | str) -> Message:
-    return Message(role=role, parts=tuple(Text(text=p) if isinstance(p, str) else p for p in parts))
-
-
-def call(ref: str, name: str = "f", **arguments: object) -> ToolCall:
+def named(ref: str, name: str, **arguments: object) -> ToolCall:
     return ToolCall(id=ref, name=name, arguments=arguments)
-
-
-def result(ref: str, text: str) -> ToolResult:
-    return ToolResult(call=ref, content=(Text(text=text),))
 
 
 @pytest.mark.parametrize("path", sorted(CASES.glob("repair*.jsonl")), ids=lambda path: path.stem)
@@ -148,7 +141,7 @@ def test_names_and_arguments_become_what_parsers_take() -> None:
     deep: dict[str, Any] = {}
     for _ in range(5000):
         deep = {"a": deep}
-    history = [HI, said("assistant", call("a", "时.g h", **strange), call("b", "x" * 99, d=deep))]
+    history = [HI, said("assistant", named("a", "时.g h", **strange), named("b", "x" * 99, d=deep))]
 
     first, second = repair(history)[1].tool_calls
 
@@ -186,6 +179,7 @@ MESSAGES = st.builds(
 )
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(history=st.lists(MESSAGES, max_size=8))
 def test_any_messages_come_out_whole_and_twice_is_once(history: list[Message]) -> None:
     repaired = repair(history)
@@ -206,7 +200,16 @@ LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_s
 KEYS = st.sampled_from(
     [
         *("role", "content", "type", "text", "parts", "tool_calls", "tool_call_id", "function"),
-        *("name", "id", "arguments", "input", "functionCall", "functionResponse", "args", "thought"),
+        *(
+            "name",
+            "id",
+            "arguments",
+            "input",
+            "functionCall",
+            "functionResponse",
+            "args",
+            "thought",
+        ),
         *("call_id", "output", "function_call", "image_url", "source", "data", "refusal", "x"),
     ]
 )
@@ -224,6 +227,7 @@ JSON = st.recursive(
 USERS = st.fixed_dictionaries({"role": st.just("user"), "content": JSON | st.text(max_size=5)})
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(history=st.lists(USERS | JSON, max_size=6) | JSON)
 def test_any_json_at_all_becomes_a_history_that_holds_the_laws(history: Any) -> None:
     repaired = repair_json(history)

@@ -19,6 +19,9 @@ from teahouse.core.messages import Message, ToolCall
 from teahouse.llm.profiles import Profile
 from teahouse.llm.sse import SseParser
 from teahouse.llm.wire.anthropic_stream import AnthropicStream
+from teahouse.llm.wire.gemini_stream import GeminiStream
+from teahouse.llm.wire.json_objects import JsonObjects
+from teahouse.llm.wire.ollama_stream import OllamaStream
 from teahouse.llm.wire.openai_chat_stream import ChatStream
 from teahouse.llm.wire.openai_responses_stream import ResponsesStream
 from teahouse.llm.wire.reply import Reply
@@ -29,6 +32,8 @@ REPLIES: Final[Mapping[str, Callable[[], Reply]]] = {
     "openai-chat": lambda: ChatStream("acme", "m", Profile(), input_estimate=1),
     "openai-responses": lambda: ResponsesStream("acme", "m", input_estimate=1),
     "anthropic": lambda: AnthropicStream("acme", "m", input_estimate=1),
+    "gemini": lambda: GeminiStream("acme", "m", Profile(), input_estimate=1),
+    "ollama": lambda: OllamaStream("acme", "m", Profile(), input_estimate=1),
 }
 
 
@@ -42,9 +47,15 @@ def streams(dialect: str) -> list[Case]:
     ]
 
 
+def framing(reply: Reply, whole: bytes) -> SseParser | JsonObjects:
+    objects = whole.lstrip()[:1] in {b"{", b"["} and isinstance(reply, GeminiStream | OllamaStream)
+    marked = whole.startswith(b"\xef") and isinstance(reply, OllamaStream)
+    return JsonObjects() if objects or marked else SseParser()
+
+
 def translate(reply: Reply, pieces: list[bytes]) -> tuple[list[StreamEvent], str | None]:
     """The events of a stream, and the name of the error that ended it."""
-    parser, events = SseParser(), list[StreamEvent]()
+    parser, events = framing(reply, b"".join(pieces)), list[StreamEvent]()
     try:
         for piece in [*pieces, b""]:
             for event in parser.feed(piece) if piece else parser.end():

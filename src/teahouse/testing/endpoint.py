@@ -43,7 +43,10 @@ from teahouse.testing.answers import (
 )
 
 Script: TypeAlias = Callable[[dict[str, Any]], Answer]
-_QUESTIONS = ("/chat/completions", "/responses", "/messages", "/api/chat", "GenerateContent")
+_QUESTIONS = (
+    *("/chat/completions", "/responses", "/messages", "/api/chat", "/api/show"),
+    "GenerateContent",
+)
 _MODELS = {"object": "list", "data": [{"id": "fake", "object": "model"}]}
 
 

@@ -44,6 +44,6 @@ class Gemini(HttpWire):
             return None
         window = row.get("inputTokenLimit")
         return ModelInfo(
-            id=str(row.get("name") or "").removeprefix("models/"),
+            id=str(row.get("name") or row.get("id") or "").removeprefix("models/"),
             context_window=window if isinstance(window, int) else None,
         )

@@ -57,7 +57,7 @@ class Ollama(HttpWire):
         return found
 
     def _info(self, row: JsonObject) -> ModelInfo:
-        return ModelInfo(id=str(row.get("model") or row.get("name") or ""))
+        return ModelInfo(id=str(row.get("model") or row.get("name") or row.get("id") or ""))
 
 
 def _told_of(info: ModelInfo, told: JsonObject) -> ModelInfo:
