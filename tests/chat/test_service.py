@@ -57,6 +57,9 @@ async def test_what_a_person_says_is_answered(house: House) -> None:
     assert [item.text for item in page.items] == ["你好", "echo: 你好"]
     assert page.items[1].id == post
     assert page.items[1].ending == "stop"
+    assert page.items[1].usage == Usage(output=2)
+    assert page.items[1].elapsed_ms is not None
+    assert (page.items[0].usage, page.items[0].elapsed_ms) == (None, None)
 
 
 async def test_the_same_client_id_makes_one_post_and_one_run(house: House) -> None:

@@ -49,12 +49,10 @@ class FaultyQueue(RunQueue):
     async def append(self, run: str, attempt: int, step: Step, /) -> None:
         await self._inner.append(run, attempt, step)
 
-    async def finish(
-        self, run: str, attempt: int, post: Post, status: RunStatus, usage: Usage, /
-    ) -> Post:
+    async def finish(self, run: str, attempt: int, post: Post, status: RunStatus, /) -> Post:
         if self.finish_errors:
             raise self.finish_errors.pop()
-        return await self._inner.finish(run, attempt, post, status, usage)
+        return await self._inner.finish(run, attempt, post, status)
 
 
 class Waiting:

@@ -24,7 +24,6 @@ from msgspec import Struct, field
 
 from teahouse.chat.ports import Conversation, Lease, Run
 from teahouse.core.errors import Conflict
-from teahouse.core.events import Usage
 from teahouse.core.messages import Person
 from teahouse.store.home import Store, open_store
 from teahouse.testing.clock import FakeClock
@@ -122,7 +121,7 @@ class LogMachine(RuleBasedStateMachine):
         reply = self.house.reply(lease.run, f"reply {len(known.texts)}")
         queue = self.store.queue
         try:
-            self._await(queue.finish(run.id, lease.run.attempt, reply, "done", Usage()))
+            self._await(queue.finish(run.id, lease.run.attempt, reply, "done"))
         except Conflict:
             assert not self._holds(lease)
             return

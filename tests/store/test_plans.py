@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from teahouse.core.events import Usage
 from teahouse.store.engine import StandardDriver, make_engine
 from teahouse.store.home import open_store
 from teahouse.testing.clock import FakeClock
@@ -39,7 +38,7 @@ async def live_a_day(house: House, driver: TracingDriver) -> None:
         await house.say(talk, mei, "hello", client_id)
     [lease] = await queue.lease(1)
     await queue.append(lease.run.id, lease.run.attempt, CALLED)
-    await queue.finish(lease.run.id, 1, house.reply(lease.run, "hi"), "done", Usage())
+    await queue.finish(lease.run.id, 1, house.reply(lease.run, "hi"), "done")
     page = await log.posts(mei.id, talk.id, limit=1)
     await log.posts(mei.id, talk.id, before=page.next, limit=1)
     await log.posts(mei.id, talk.id, after=page.next, limit=1)

@@ -196,11 +196,10 @@ class RunQueue(Protocol):
         """Record a step. Raises `Conflict` when the run was taken up anew (a stale fence)."""
         ...
 
-    async def finish(
-        self, run: RunId, attempt: int, post: Post, status: RunStatus, usage: Usage, /
-    ) -> Post:
-        """End the run and write its post, in one transaction; moves the head. The stored post is
-        returned. Raises `Conflict` on a stale fence or when the run has ended."""
+    async def finish(self, run: RunId, attempt: int, post: Post, status: RunStatus, /) -> Post:
+        """End the run and write its post, in one transaction; moves the head. The run's usage and
+        problem are the post's. The stored post is returned. Raises `Conflict` on a stale fence or
+        when the run has ended."""
         ...
 
 

@@ -122,7 +122,7 @@ class Worker:
             self.wake()
 
     async def _take_turn(self, lease: Lease, live: _Live) -> None:
-        run, story = lease.run, list[RunEvent]()
+        run, story, begun = lease.run, list[RunEvent](), self._clock.monotonic()
         journal = _Journal(self._queue, run)
 
         async def emit(events: Sequence[RunEvent]) -> None:
@@ -136,7 +136,7 @@ class Worker:
         await emit([StreamStart(author=run.participant, attempt=run.attempt)])
         if run.stop_asked or live.stopping:
             await emit(replay(lease.steps))
-            await self._finish(run, _cut(story, "stopped"))
+            await self._finish(run, _cut(story, "stopped"), begun)
             return
         live.turn = asyncio.current_task()
         try:
@@ -152,7 +152,7 @@ class Worker:
             reply = await cut("failed", TeahouseError("internal").problem())
         finally:
             live.turn = None  # the ending is written whole, whoever presses stop now
-        await self._finish(run, reply)
+        await self._finish(run, reply, begun)
 
     async def _respond(
         self,
@@ -171,7 +171,7 @@ class Worker:
         )
         return await participant.respond(turn, journal, emit)
 
-    async def _finish(self, run: Run, reply: Reply) -> None:
+    async def _finish(self, run: Run, reply: Reply, begun: float) -> None:
         post = Post(
             id=new_id("p"),
             conversation=run.conversation,
@@ -183,20 +183,22 @@ class Worker:
             run=run.id,
             ending=reply.ending,
             problem=reply.problem,
+            usage=reply.usage,
+            elapsed_ms=round((self._clock.monotonic() - begun) * 1000),
         )
         status = _STATUS.get(reply.ending, "done")
-        stored = await self._write(run, post, status, reply.usage)
+        stored = await self._write(run, post, status)
         ended = structs.replace(run, status=status, post=stored.id, usage=reply.usage)
         self._bus.publish(run.conversation, run.id, ending(ended, stored))
         if self._after_run is not None:
             self._after_run(ended, stored)
 
-    async def _write(self, run: Run, post: Post, status: RunStatus, usage: Usage) -> Post:
+    async def _write(self, run: Run, post: Post, status: RunStatus) -> Post:
         """Write the ending. While the store takes nothing the answer is kept here, and tried again:
         the disk is full, or another program holds the database."""
         while True:
             try:
-                return await self._queue.finish(run.id, run.attempt, post, status, usage)
+                return await self._queue.finish(run.id, run.attempt, post, status)
             except (StorageFull, HomeInUse) as error:
                 log.error("The answer of run %s waits in memory: %s", run.id, error)
                 await asyncio.sleep(RETRY_WRITE_S)

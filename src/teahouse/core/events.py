@@ -25,28 +25,12 @@ from teahouse.core.messages import (
     Text,
     Thinking,
     ToolResult,
+    Usage,
 )
 
 VERSION = 1
 DeltaKind: TypeAlias = Literal["text", "thinking", "tool_call"]
 Reason: TypeAlias = Literal["stop", "length", "tool_calls", "content_filter"]
-
-
-class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Tokens of one call, as reported; `estimated` when the provider reported none."""
-
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-    estimated: bool = False
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            input=self.input + other.input,
-            output=self.output + other.output,
-            cached=self.cached + other.cached,
-            estimated=self.estimated or other.estimated,
-        )
 
 
 class PartDelta(Struct, frozen=True, kw_only=True, tag="stream_chunk"):

@@ -77,13 +77,34 @@ class Message(Struct, frozen=True, kw_only=True):
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
 
 
+class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Tokens of one call, as reported; `estimated` when the provider reported none."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    estimated: bool = False
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input=self.input + other.input,
+            output=self.output + other.output,
+            cached=self.cached + other.cached,
+            estimated=self.estimated or other.estimated,
+        )
+
+
 Ending: TypeAlias = Literal["stop", "length", "filtered", "stopped", "limit", "failed"]
 """Why an agent's post ends: by itself, cut by length, filtered, stopped by a person, by one of the
 run's own limits, or by an error (then `problem` says which, and the parts are what was there)."""
 
 
 class Post(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A fact in a conversation's log: who said what, where and when. Posts form a tree."""
+    """A fact in a conversation's log: who said what, where and when. Posts form a tree.
+
+    An agent's post also tells what it took: the tokens of its replies, and the milliseconds of the
+    attempt that ended in it.
+    """
 
     id: PostId
     conversation: ConversationId
@@ -97,6 +118,8 @@ class Post(Struct, frozen=True, kw_only=True, omit_defaults=True):
     run: RunId | None = None
     ending: Ending | None = None
     problem: Problem | None = None
+    usage: Usage | None = None
+    elapsed_ms: int | None = None
 
     @property
     def text(self) -> str:

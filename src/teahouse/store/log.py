@@ -197,7 +197,7 @@ class SqlLog(Log):
                     run=run,
                     ending="stopped",
                 )
-                end_run(connection, empty, "stopped", found.usage, now=empty.at)
+                end_run(connection, empty, "stopped", now=empty.at)
             else:
                 return found
             return _seen_run(connection, person, run)

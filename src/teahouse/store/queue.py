@@ -20,7 +20,6 @@ from sqlalchemy import (
 from teahouse.agent.participant import Step
 from teahouse.chat.ports import Lease, RunQueue, RunStatus
 from teahouse.core.errors import Conflict
-from teahouse.core.events import Usage
 from teahouse.core.messages import Post
 from teahouse.store.database import Database
 from teahouse.store.posts import Place, add_post
@@ -170,21 +169,16 @@ class SqlRunQueue(RunQueue):
 
         await self._write(work)
 
-    async def finish(
-        self, run: str, attempt: int, post: Post, status: RunStatus, usage: Usage, /
-    ) -> Post:
+    async def finish(self, run: str, attempt: int, post: Post, status: RunStatus, /) -> Post:
         assert post.run == run
         now = self._clock.now()
-        return await self._write(
-            lambda c: end_run(c, post, status, usage, now=now, attempt=attempt)
-        )
+        return await self._write(lambda c: end_run(c, post, status, now=now, attempt=attempt))
 
 
 def end_run(
     connection: Connection,
     reply: Post,
     status: RunStatus,
-    usage: Usage,
     *,
     now: datetime,
     attempt: int | None = None,
@@ -201,7 +195,7 @@ def end_run(
         "of_run": reply.run,
         "ending_status": status,
         "reply": reply.id,
-        "used": to_json(usage),
+        "used": to_json(reply.usage) if reply.usage else None,
         "why": to_json(reply.problem) if reply.problem else None,
         "now": now,
     }

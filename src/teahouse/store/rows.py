@@ -34,6 +34,8 @@ POST_COLUMNS = (
     post_table.c.run,
     post_table.c.ending,
     post_table.c.problem,
+    post_table.c.usage,
+    post_table.c.elapsed_ms,
 )
 RUN_COLUMNS = (
     run_table.c.id,
@@ -67,6 +69,8 @@ POST_VALUES = (
     "run",
     "ending",
     "problem",
+    "usage",
+    "elapsed_ms",
     "parent",
     "position",
     "turn",
@@ -117,6 +121,8 @@ def post_values(post: Post, person: str) -> dict[str, Any]:
         "run": post.run,
         "ending": post.ending,
         "problem": _optional(post.problem),
+        "usage": _optional(post.usage),
+        "elapsed_ms": post.elapsed_ms,
     }
 
 
@@ -134,6 +140,8 @@ def post_of(row: AnyRow) -> Post:
         run=row.run,
         ending=row.ending,
         problem=_problem.decode(row.problem) if row.problem else None,
+        usage=_usage.decode(row.usage) if row.usage else None,
+        elapsed_ms=row.elapsed_ms,
     )
 
 

@@ -190,6 +190,8 @@ post = Table(
     _text("run", nullable=True),
     _text("ending", nullable=True),
     _text("problem", nullable=True),
+    _text("usage", nullable=True),
+    Column("elapsed_ms", Integer, nullable=True),
     # where it came from, for posts of channels
     _text("channel", nullable=True),
     _text("account", nullable=True),

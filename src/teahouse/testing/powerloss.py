@@ -26,7 +26,6 @@ import apsw
 from msgspec import Struct
 
 from teahouse.chat.ports import Conversation, Received
-from teahouse.core.events import Usage
 from teahouse.core.messages import Person
 from teahouse.store.home import DATABASE, open_store
 from teahouse.testing.clock import FakeClock
@@ -111,7 +110,7 @@ class Session:
                 await queue.append(run.id, run.attempt, step)
                 self._note({f"step:{run.id}:{number}": True})
             reply = self._house.reply(run, "答" * self._chance.randint(3, 900))
-            await queue.finish(run.id, run.attempt, reply, "done", Usage(output=1))
+            await queue.finish(run.id, run.attempt, reply, "done")
             self._note({f"post:{reply.id}": True, f"ended:{run.id}": True})
 
     async def _stop_one(self, talk: Conversation, person: Person) -> None:

@@ -150,12 +150,14 @@ class House:
             at=self.clock.now(),
             run=run.id,
             ending=ending,
+            usage=Usage(output=1),
+            elapsed_ms=1234,
         )
 
     async def answer(self, lease: Lease, text: str) -> Post:
         """End a leased run with this answer."""
         run, reply = lease.run, self.reply(lease.run, text)
-        return await self.store.queue.finish(run.id, run.attempt, reply, "done", Usage(output=1))
+        return await self.store.queue.finish(run.id, run.attempt, reply, "done")
 
     async def texts(self, talk: Conversation, person: Person) -> list[str]:
         page = await self.store.log.posts(person.id, talk.id, limit=100)

@@ -78,15 +78,15 @@ class QueueContract:
         reply = structs.replace(
             house.reply(lease.run, "so far", "failed"),
             problem=Problem(code="internal", message="Broken.", values={"a": "b"}),
+            usage=Usage(input=5, output=2, cached=1, estimated=True),
         )
-        usage = Usage(input=5, output=2, cached=1, estimated=True)
 
-        stored = await house.store.queue.finish(lease.run.id, 1, reply, "failed", usage)
+        stored = await house.store.queue.finish(lease.run.id, 1, reply, "failed")
 
         assert stored == structs.replace(reply, parent=said.post.id)
         assert await house.store.log.post(mei.id, reply.id) == stored
         run = await house.store.log.run(mei.id, lease.run.id)
-        assert (run.status, run.post, run.usage) == ("failed", reply.id, usage)
+        assert (run.status, run.post, run.usage) == ("failed", reply.id, reply.usage)
         assert run.problem == reply.problem
         assert run.started_at is not None
         assert run.ended_at is not None

@@ -153,6 +153,8 @@ def upgrade() -> None:
         sa.Column("run", sa.Text(), nullable=True),
         sa.Column("ending", sa.Text(), nullable=True),
         sa.Column("problem", sa.Text(), nullable=True),
+        sa.Column("usage", sa.Text(), nullable=True),
+        sa.Column("elapsed_ms", sa.Integer(), nullable=True),
         sa.Column("channel", sa.Text(), nullable=True),
         sa.Column("account", sa.Text(), nullable=True),
         sa.Column("outside_id", sa.Text(), nullable=True),
