@@ -17,7 +17,6 @@ export type {
   ProviderDraft,
   Run,
   Status,
-  Usage,
 } from "./generated/api";
 
 export type TextPart = api.Text;

@@ -1,5 +1,5 @@
 /** An answer while it is being made: the twin of `core.events.fold` and `unfinished`. */
-import type { Part, Problem, RunEvent, Usage } from "@/api/types";
+import type { Part, Problem, RunEvent } from "@/api/types";
 
 export type DeltaKind = "text" | "thinking" | "tool_call";
 /** A part of the present reply: whole, or still coming in deltas. */
@@ -23,7 +23,6 @@ export interface Answer {
   /** The present reply, by index. */
   reply: ReadonlyMap<number, Piece>;
   tools: ReadonlyMap<string, ToolRun>;
-  usage: Usage;
   problem: Problem | null;
 }
 
@@ -36,7 +35,6 @@ export function begin(run: string, author: string, attempt: number, at: string):
     done: [],
     reply: new Map(),
     tools: new Map(),
-    usage: {},
     problem: null,
   };
 }
@@ -58,7 +56,6 @@ export function advance(answer: Answer, event: RunEvent, at: string): Answer {
         ...answer,
         done: [...answer.done, ...closed(answer)],
         reply: new Map(),
-        usage: sum(answer.usage, event.usage),
       };
     case "tool_call": {
       const { name, arguments: given } = event;
@@ -119,10 +116,3 @@ function withPiece(answer: Answer, index: number, piece: Piece): Answer {
 function withTool(answer: Answer, call: string, tool: ToolRun): Answer {
   return { ...answer, tools: new Map(answer.tools).set(call, tool) };
 }
-
-const sum = (a: Usage, b: Usage = {}): Usage => ({
-  input: (a.input ?? 0) + (b.input ?? 0),
-  output: (a.output ?? 0) + (b.output ?? 0),
-  cached: (a.cached ?? 0) + (b.cached ?? 0),
-  estimated: Boolean(a.estimated || b.estimated),
-});

@@ -69,7 +69,7 @@ const envelope = (seq: number, event: Envelope["event"], run: string | null = nu
 });
 const said = (...posts: Post[]): Thread => posts.reduce(addPost, EMPTY);
 
-test("an answer gives way to its post, and how long it took is remembered", () => {
+test("an answer gives way to its post, and how long its tools took is remembered", () => {
   const events: Envelope[] = [
     envelope(1, { type: "resync" }),
     envelope(2, { type: "post", post: post("p_1", null) }),
@@ -78,10 +78,19 @@ test("an answer gives way to its post, and how long it took is remembered", () =
       at: "2026-11-30T14:30:00Z",
     },
     envelope(4, { type: "stream_chunk", index: 0, kind: "text", delta: "hi" }, "r_1"),
-    envelope(5, { type: "reply_done", reason: "stop", usage: { input: 3, output: 1 } }, "r_1"),
-    envelope(6, { type: "post", post: post("p_2", "p_1", { run: "r_1", author: "a_1" }) }, "r_1"),
+    envelope(5, { type: "tool_call", call: "k_1", name: "now", arguments: {} }, "r_1"),
     envelope(
-      7,
+      6,
+      {
+        type: "tool_result",
+        result: { type: "tool_result", call: "k_1", content: [] },
+        elapsed_ms: 7,
+      },
+      "r_1",
+    ),
+    envelope(7, { type: "post", post: post("p_2", "p_1", { run: "r_1", author: "a_1" }) }, "r_1"),
+    envelope(
+      8,
       { type: "stream_end", post_id: "p_2", reason: "stop", usage: { output: 9 } },
       "r_1",
     ),
@@ -90,7 +99,7 @@ test("an answer gives way to its post, and how long it took is remembered", () =
   const thread = events.reduce(reduce, EMPTY);
   expect(thread.running.size).toBe(0);
   expect(thread.order).toEqual(["p_1", "p_2"]);
-  expect(thread.told.get("r_1")).toMatchObject({ ms: 2000, usage: { output: 9 } });
+  expect(thread.toolMs.get("r_1")?.get("k_1")).toBe(7);
 });
 
 test("events that were seen before change nothing", () => {

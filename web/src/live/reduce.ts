@@ -1,13 +1,6 @@
 /** A conversation as this page knows it: one pure reducer over envelopes and pages of posts. */
-import type { Envelope, Post, Problem, Usage } from "@/api/types";
+import type { Envelope, Post, Problem } from "@/api/types";
 import { type Answer, advance, begin } from "./answer";
-
-/** What was seen of a run that has ended and is written in no post. */
-export interface Told {
-  ms: number;
-  usage: Usage;
-  toolMs: ReadonlyMap<string, number>;
-}
 
 export interface Thread {
   /** The newest event that was applied; a reader resumes after it. */
@@ -16,7 +9,8 @@ export interface Thread {
   /** Post ids in the order of the log. */
   order: readonly string[];
   running: ReadonlyMap<string, Answer>;
-  told: ReadonlyMap<string, Told>;
+  /** How long the tools of runs took that ended before our eyes: by run, by call. */
+  toolMs: ReadonlyMap<string, ReadonlyMap<string, number>>;
   /** The server has said what there is. */
   ready: boolean;
   /** A post came whose forerunner is unknown: the newest page is to be read again. */
@@ -30,7 +24,7 @@ export const EMPTY: Thread = {
   posts: new Map(),
   order: [],
   running: new Map(),
-  told: new Map(),
+  toolMs: new Map(),
   ready: false,
   gap: false,
   refused: null,
@@ -44,9 +38,9 @@ export function reduce(thread: Thread, envelope: Envelope): Thread {
   }
   if (thread.seq !== null && seq <= thread.seq) return thread;
   const next = { ...thread, seq };
-  if (event.type === "post") return settle(addPost(next, event.post), event.post.run ?? null, at);
+  if (event.type === "post") return settle(addPost(next, event.post), event.post.run ?? null);
   if (event.type === "conversation" || run === null) return next;
-  if (event.type === "stream_end") return settle(next, run, at, event.usage);
+  if (event.type === "stream_end") return settle(next, run);
   const answer =
     event.type === "stream_start"
       ? begin(run, event.author, event.attempt, at)
@@ -106,21 +100,14 @@ export function complete(thread: Thread): boolean {
 /** Ids are time-ordered. */
 const after = (id: string, ids: readonly string[]) => id > (ids.at(-1) ?? "");
 
-function settle(thread: Thread, run: string | null, at: string, usage?: Usage): Thread {
+function settle(thread: Thread, run: string | null): Thread {
   const answer = run === null ? undefined : thread.running.get(run);
-  if (run === null || (!answer && !usage)) return thread;
-  const told = new Map(thread.told);
-  const before = told.get(run);
-  if (answer) {
-    const toolMs = [...answer.tools].flatMap(([call, tool]) =>
-      tool.elapsedMs === null ? [] : [[call, tool.elapsedMs] as const],
-    );
-    const ms = Date.parse(at) - Date.parse(answer.at);
-    told.set(run, { ms, usage: answer.usage, toolMs: new Map(toolMs) });
-  } else if (before && usage) {
-    told.set(run, { ...before, usage });
-  }
+  if (run === null || !answer) return thread;
+  const took = [...answer.tools].flatMap(([call, tool]) =>
+    tool.elapsedMs === null ? [] : [[call, tool.elapsedMs] as const],
+  );
+  const toolMs = new Map(thread.toolMs).set(run, new Map(took));
   const running = new Map(thread.running);
   running.delete(run);
-  return { ...thread, running, told };
+  return { ...thread, running, toolMs };
 }

@@ -154,11 +154,13 @@ export interface Message {
   parts: (Text | Thinking | Blob | ToolCall | ToolResult)[];
 }
 
-/** A model that may be chosen. `note` says in the reader's words why it is not `ready`. */
+/** A model that may be chosen. `note` says in the reader's words why it is not `ready`. Prices are in US dollars per million tokens, None where they are not known. */
 export interface ModelEntry {
   id: string;
   provider: string;
   context_window: number | null;
+  input_price: number | null;
+  output_price: number | null;
   vision: boolean | null;
   local: boolean;
   ready: boolean;
@@ -225,6 +227,8 @@ export type PageOfPost = Page<Post>;
 
 export type PageOfReplyStepOrResultStep = Page<ReplyStep | ResultStep>;
 
+export type PageOfUsageRow = Page<UsageRow>;
+
 export type Part = Text | Thinking | Blob | ToolCall | ToolResult;
 
 /** A piece of part `index` of the reply being streamed. Deltas are for eyes; parts are truth. */
@@ -263,7 +267,7 @@ export interface Pong {
   ref?: string | null;
 }
 
-/** A fact in a conversation's log: who said what, where and when. Posts form a tree. */
+/** A fact in a conversation's log: who said what, where and when. Posts form a tree. An agent's post also tells what it took: the tokens of its replies, and the milliseconds of the attempt that ended in it. */
 export interface Post {
   id: string;
   conversation: string;
@@ -277,6 +281,8 @@ export interface Post {
   run?: string | null;
   ending?: "failed" | "filtered" | "length" | "limit" | "stop" | "stopped" | null;
   problem?: Problem | null;
+  usage?: Usage | null;
+  elapsed_ms?: number | null;
 }
 
 /** A post was written or changed; the reader keeps the newest of one id. */
@@ -492,6 +498,19 @@ export interface Usage {
   estimated?: boolean;
 }
 
+/** What one day (UTC), agent or model came to. `cost` adds up what is known, in US dollars; `unpriced` counts the calls that it lacks. */
+export interface UsageRow {
+  id: string | null;
+  name: string | null;
+  calls: number;
+  failed: number;
+  input: number;
+  output: number;
+  cached: number;
+  cost: number;
+  unpriced: number;
+}
+
 export const EVENTS = ["stream_chunk", "part", "reply_done", "stream_start", "tool_call", "tool_result", "error", "stream_end", "post", "conversation", "resync"] as const;
 
 /** What each route takes and answers. */
@@ -536,4 +555,5 @@ export interface Routes {
   "POST /api/models/test": { body: ModelQuestion; answer: Trial };
   "GET /api/models/local": { answer: LocalStatus };
   "POST /api/models/pull": { body: Pull | null; answer: LocalStatus };
+  "GET /api/usage": { query: { by?: "day" | "agent" | "model"; since?: string | null; until?: string | null }; answer: PageOfUsageRow };
 }

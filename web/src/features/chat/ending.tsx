@@ -3,7 +3,6 @@ import { Square } from "lucide-react";
 import type { Post } from "@/api/types";
 import { useT } from "@/i18n";
 import { number } from "@/i18n/format";
-import type { Told } from "@/live/reduce";
 import { Button } from "@/ui";
 import { duration } from "./size";
 
@@ -16,24 +15,23 @@ const WORDS = {
 
 interface Props {
   post: Post;
-  told: Told | undefined;
   last: boolean;
   onContinue: () => void;
 }
 
-export function Ending({ post, told, last, onContinue }: Props) {
+export function Ending({ post, last, onContinue }: Props) {
   const t = useT();
-  const { ending } = post;
+  const { ending, usage, elapsed_ms: ms = null } = post;
   const cut = ending && ending in WORDS ? WORDS[ending as keyof typeof WORDS] : null;
-  const tokens = told?.usage.output ?? 0;
+  const tokens = usage?.output ?? 0;
   return (
     <>
-      {told && !cut && ending !== "failed" && (
-        <span>{t("chat.seconds", { seconds: duration(told.ms) })}</span>
+      {ms !== null && !cut && ending !== "failed" && (
+        <span>{t("chat.seconds", { seconds: duration(ms) })}</span>
       )}
       {tokens > 0 && !cut && (
         <span className="desk-only">
-          {t(told?.usage.estimated ? "chat.tokens.about" : "chat.tokens", {
+          {t(usage?.estimated ? "chat.tokens.about" : "chat.tokens", {
             count: number(tokens),
           })}
         </span>

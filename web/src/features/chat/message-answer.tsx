@@ -5,7 +5,6 @@ import type { Post } from "@/api/types";
 import { useT } from "@/i18n";
 import { clock } from "@/i18n/format";
 import { type Answer, visible } from "@/live/answer";
-import type { Told } from "@/live/reduce";
 import { Avatar, cx } from "@/ui";
 import { Markdown } from "@/ui/markdown";
 import { Action, copyAction } from "./actions";
@@ -23,7 +22,7 @@ interface Props {
   /** Neither, when it has not begun. */
   post: Post | null;
   answer: Answer | null;
-  told: Told | undefined;
+  toolMs: ReadonlyMap<string, number> | undefined;
   last: boolean;
   onQuote: (post: Post) => void;
   onContinue: () => void;
@@ -31,20 +30,19 @@ interface Props {
 }
 
 export const AnswerMessage = memo((props: Props) => {
-  const { author, post, answer, told, last, onQuote, onContinue, onAgain } = props;
+  const { author, post, answer, toolMs, last, onQuote, onContinue, onAgain } = props;
   const t = useT();
   const agent = useAgentOf(author);
   const name = useNameOf(author);
   const live = post === null;
   const blocks = useMemo(() => {
     if (post) {
-      const toolMs = told?.toolMs ?? null;
-      return blocksOf(post.parts, { answer: null, toolMs, calling: false });
+      return blocksOf(post.parts, { answer: null, toolMs: toolMs ?? null, calling: false });
     }
     if (!answer) return [];
     const { parts, calling } = visible(answer);
     return blocksOf(parts, { answer, toolMs: null, calling });
-  }, [post, answer, told]);
+  }, [post, answer, toolMs]);
   const text = post ? textOf(post.parts).trim() : "";
   const wide = blocks.some((block) => block.kind === "steps");
   return (
@@ -70,7 +68,7 @@ export const AnswerMessage = memo((props: Props) => {
         {post ? (
           <>
             {text || !post.problem ? <time dateTime={post.at}>{clock(post.at)}</time> : null}
-            <Ending post={post} told={told} last={last} onContinue={onContinue} />
+            <Ending post={post} last={last} onContinue={onContinue} />
             {text && (
               <span className="acts">
                 <Action

@@ -100,7 +100,7 @@ export function MessageLog({ id, thread, items, onQuote, onContinue, onAgain, em
                     author={item.author}
                     post={item.post}
                     answer={item.answer}
-                    told={item.post?.run ? thread.told.get(item.post.run) : undefined}
+                    toolMs={item.post?.run ? thread.toolMs.get(item.post.run) : undefined}
                     last={item === last}
                     onQuote={onQuote}
                     onContinue={onContinue}
