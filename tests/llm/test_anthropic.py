@@ -109,22 +109,10 @@ async def test_roles_take_turns_and_results_stand_first_in_theirs() -> None:
     ]
 
 
-async def test_a_call_without_result_gets_one_and_a_result_without_call_is_left_out() -> None:
-    found = await messages(
-        said("user", "hi"),
-        said("assistant", call("k1"), call("k2")),
-        said("tool", result("k2", "2"), result("k9", "9")),
-    )
+async def test_blanks_are_no_words() -> None:
+    found = await messages(said("user", " \n", "hi"), said("assistant", "Hello", " "))
 
-    assert [block.get("tool_use_id") for block in found[-1]["content"]] == ["k2", "k1"]
-    assert found[-1]["content"][1]["is_error"] is True
-
-
-async def test_the_first_word_is_a_users_and_blanks_are_no_words() -> None:
-    found = await messages(said("assistant", "Welcome"), said("user", " \n"), said("user", "hi"))
-
-    assert [message["role"] for message in found] == ["user", "assistant", "user"]
-    assert found[2]["content"] == [text("hi")]
+    assert [message["content"] for message in found] == [[text("hi")], [text("Hello")]]
 
 
 async def test_ids_of_other_vendors_become_ids_that_are_accepted_here() -> None:

@@ -14,7 +14,6 @@ from teahouse.core.messages import (
     Blob,
     JsonObject,
     Message,
-    Text,
     Thinking,
     ToolCall,
 )
@@ -28,7 +27,7 @@ from teahouse.llm.wire.openai_chat_body import chat_body
 from teahouse.llm.wire.openai_chat_stream import ChatStream
 from teahouse.testing.answers import DONE, chunk, json_answer, usage
 from teahouse.testing.endpoint import Endpoint
-from tests.llm.conversation import call, result, said
+from tests.llm.conversation import call, said
 
 pytestmark = pytest.mark.anyio
 
@@ -73,26 +72,6 @@ async def test_options_go_where_the_profile_says() -> None:
     assert not {"max_tokens", "temperature", "stream_options"} & set(quirky)
 
 
-async def test_the_parts_of_a_whole_run_become_the_messages_they_were() -> None:
-    run = said("assistant", "Let me see.", call("k1", x=1), call("k2"), result("k1", "1"))
-    run = Message(role="assistant", parts=(*run.parts, result("k2", "2"), Text(text="Done.")))
-
-    assert await messages(said("user", "hi"), run) == [
-        {"role": "user", "content": "hi"},
-        {
-            "role": "assistant",
-            "content": "Let me see.",
-            "tool_calls": [
-                {"id": "k1", "type": "function", "function": {"name": "f", "arguments": '{"x":1}'}},
-                {"id": "k2", "type": "function", "function": {"name": "f", "arguments": "{}"}},
-            ],
-        },
-        {"role": "tool", "tool_call_id": "k1", "content": "1"},
-        {"role": "tool", "tool_call_id": "k2", "content": "2"},
-        {"role": "assistant", "content": "Done."},
-    ]
-
-
 @pytest.mark.parametrize(("rule", "content"), [("null", None), ("string", "")])
 async def test_a_message_of_calls_alone_has_the_content_the_profile_wants(
     rule: Any, content: object
@@ -100,29 +79,6 @@ async def test_a_message_of_calls_alone_has_the_content_the_profile_wants(
     found = await messages(said("assistant", call("k")), profile=Profile(empty_content=rule))
 
     assert found[0]["content"] == content
-
-
-async def test_a_call_without_result_gets_one_and_a_result_without_call_is_left_out() -> None:
-    found = await messages(
-        said("user", "hi"),
-        said("assistant", call("k1"), call("k2")),
-        said("tool", result("k2", "2"), result("k9", "9")),
-        said("user", "go on"),
-    )
-
-    assert [(m["role"], m.get("tool_call_id")) for m in found] == [
-        ("user", None),
-        ("assistant", None),
-        ("tool", "k2"),
-        ("tool", "k1"),
-        ("user", None),
-    ]
-
-
-async def test_a_call_without_result_at_the_end_gets_one_too() -> None:
-    found = await messages(said("user", "hi"), said("assistant", call("k1")))
-
-    assert found[-1]["tool_call_id"] == "k1"
 
 
 async def test_empty_messages_are_left_out() -> None:
@@ -170,7 +126,7 @@ async def test_thoughts_go_back_when_and_as_the_profile_says(
         said("assistant", thought("acme/m"), "a", call("k")),
         said("assistant", thought("acme/m"), "b"),
     )
-    first, _, second = await messages(*history, profile=profile)
+    first, second = await messages(*history, profile=profile)
 
     names = {"reasoning", "reasoning_content"}
     assert {name: first[name] for name in names & set(first)} == with_call
@@ -185,7 +141,7 @@ async def test_what_one_vendor_gave_goes_to_no_other() -> None:
         opaque={"origin": "other/m", "given": {"extra_content": {"google": {"s": "1"}}}},
     )
 
-    (found, _) = await messages(said("assistant", thought("other/m"), signed))
+    (found,) = await messages(said("assistant", thought("other/m"), signed))
 
     assert set(found) == {"role", "content", "tool_calls"}
     assert set(found["tool_calls"][0]) == {"id", "type", "function"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,11 @@ from hypothesis import strategies as st
 
 from teahouse.core.messages import Blob, Message, Text, Thinking, ToolCall, ToolResult
 from teahouse.llm.any_history import repair_json
+from teahouse.llm.client import Client
+from teahouse.llm.provider import ModelRequest
 from teahouse.llm.repair import NO_OUTPUT, NO_RESULT, NOTHING_SAID, repair
 from teahouse.testing.case_files import read_cases
+from teahouse.testing.providers import ScriptedProvider
 from teahouse.testing.repairs import flaws_of, judge, lost_texts
 from tests.llm.conversation import call, result, said
 
@@ -154,6 +158,18 @@ def test_names_and_arguments_become_what_parsers_take() -> None:
         "in": [{"k\ufffd": 1.5}],
     }
     assert second.arguments == {}
+
+
+@pytest.mark.anyio
+async def test_the_client_hands_on_no_history_that_is_not_whole() -> None:
+    provider = ScriptedProvider(["ok"])
+    history = (said("assistant", call("a")), said("user", "hi"))
+    request = ModelRequest(model="", messages=history)
+    async with aclosing(Client({"fake": provider}).stream("fake/m", request)) as batches:
+        async for _ in batches:
+            pass
+
+    assert provider.requests[0].messages == repair(history) != history
 
 
 PARTS = st.one_of(

@@ -20,7 +20,10 @@ class ToolSpec(Struct, frozen=True, kw_only=True):
 
 
 class ModelRequest(Struct, frozen=True, kw_only=True):
-    """One call. `model` is the vendor's own name; `extra` goes into the request body as it is."""
+    """One call. `model` is the vendor's own name; `extra` goes into the request body as it is.
+
+    A provider takes `messages` that are whole, as `llm.repair` makes them; `Client` sees to that.
+    """
 
     model: str
     messages: tuple[Message, ...]

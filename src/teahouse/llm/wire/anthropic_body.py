@@ -16,7 +16,6 @@ from teahouse.llm.wire.history import History
 from teahouse.llm.wire.strict_schema import strict_schema
 
 ANSWER: Final = "final_answer"  # the tool whose arguments are the reply, where schemas aren't known
-_FIRST = "(The conversation begins.)"  # the first word must be a user's
 _INTERRUPTED = "(interrupted)"
 _LARGEST_PICTURE = 3_900_000  # 5 MiB once it is base64
 _LARGEST_PDF = 23_000_000  # 32 MB is what a whole request may have
@@ -112,8 +111,6 @@ class _History(History):
         self._ids: dict[str, str] = {}  # of the calls whose results are still to come
 
     def finished(self) -> list[JsonObject]:
-        if self.written and self.written[0]["role"] == "assistant":
-            self.written.insert(0, {"role": "user", "content": [self._text(_FIRST)]})
         if self.written and self.written[-1]["role"] == "assistant":
             last: JsonObject = self.written[-1]["content"][-1]
             if last["type"] == "text":  # to be continued, and then no blank may end it

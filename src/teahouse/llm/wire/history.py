@@ -1,8 +1,4 @@
-"""Writes a conversation in a dialect: what all of them demand of calls and their results.
-
-Each call gets its result directly after its message; one without a result gets a line that says
-so, a result without a call is left out.
-"""
+"""Writes a conversation in a dialect. It is whole already: `llm.repair` has seen to that."""
 
 from __future__ import annotations
 
@@ -13,8 +9,6 @@ from teahouse.core.messages import Blob, JsonObject, Message, Part, Text, ToolCa
 from teahouse.llm.media import BlobReader
 from teahouse.llm.profiles import Profile
 
-_NO_RESULT = "This call was interrupted; there is no result."
-
 
 class History(ABC):
     """`origin` is the endpoint and model asked: what a vendor wants back untouched (signatures,
@@ -23,12 +17,11 @@ class History(ABC):
     def __init__(self, profile: Profile, origin: str, files: BlobReader | None) -> None:
         self.written: list[JsonObject] = []
         self._profile, self._origin, self._files = profile, origin, files
-        self._open_calls: dict[str, ToolCall] = {}
+        self._calls: dict[str, ToolCall] = {}  # of the latest reply, whose results come next
 
     async def write(self, messages: Iterable[Message]) -> None:
         for message in messages:
             await self._add(message)
-        await self._close()
 
     @abstractmethod
     def _system(self, parts: Sequence[Part]) -> None: ...
@@ -69,36 +62,17 @@ class History(ABC):
         return given
 
     async def _add(self, message: Message) -> None:
-        if message.role in {"assistant", "tool"}:
-            said: list[Part] = []
-            for part in message.parts:  # the parts of a whole run hold several replies in a row
-                if isinstance(part, ToolResult):
-                    await self._reply(said)
-                    said = []
-                    call = self._open_calls.pop(part.call, None)
-                    if call is not None:
-                        await self._result(call, part)
-                else:
-                    said.append(part)
-            await self._reply(said)
-            return
-        await self._close()
-        if message.role == "system":
-            self._system(message.parts)
-        else:
-            await self._user(message.parts)
-
-    async def _reply(self, parts: Sequence[Part]) -> None:
-        spoken = self._spoken(parts)
-        if not spoken:
-            return
-        await self._close()
-        self._say(spoken)
-        self._open_calls = {part.id: part for part in parts if isinstance(part, ToolCall)}
-
-    async def _close(self) -> None:
-        """Give the calls that are still open a result."""
-        for call in self._open_calls.values():
-            content = (Text(text=_NO_RESULT),)
-            await self._result(call, ToolResult(call=call.id, content=content, is_error=True))
-        self._open_calls = {}
+        match message.role:
+            case "system":
+                self._system(message.parts)
+            case "user":
+                await self._user(message.parts)
+            case "assistant":
+                spoken = self._spoken(message.parts)
+                if spoken:
+                    self._say(spoken)
+                    self._calls = {call.id: call for call in message.tool_calls}
+            case "tool":
+                for part in message.parts:
+                    if isinstance(part, ToolResult) and part.call in self._calls:
+                        await self._result(self._calls[part.call], part)
