@@ -214,7 +214,7 @@ def test_what_the_file_may_say_of_a_provider_is_what_the_model_layer_takes() -> 
     )
 
     assert ours.keys() == theirs.keys()
-    for name in ours.keys() - {"api_key", "headers"}:
+    for name in ours.keys() - {"api_key", "api_keys", "headers"}:
         assert ours[name] == theirs[name]
 
 
@@ -474,6 +474,7 @@ async def test_a_key_given_by_patch_is_sealed_and_the_file_names_only_its_place(
                     "base_url": "https://api.example.com/v1",
                     "api_key": "sk-0123456789abcd",
                     "headers": {"X-A.B": "tok", "User-Agent": "tea"},
+                    "api_keys": {"second": "sk-second90123456"},
                 }
             }
         }
@@ -482,12 +483,19 @@ async def test_a_key_given_by_patch_is_sealed_and_the_file_names_only_its_place(
     text = (tmp_path / "config.toml").read_text(encoding="utf-8")
     assert "sk-0123456789abcd" not in text
     assert "tok" not in text
-    assert safe.values == {"provider/deep": "sk-0123456789abcd", "provider/deep/X-A.B": "tok"}
+    assert "sk-second" not in text
+    assert safe.values == {
+        "provider/deep": "sk-0123456789abcd",
+        "provider/deep/X-A.B": "tok",
+        "provider/deep/api_keys/second": "sk-second90123456",
+    }
+    assert live.providers["deep"].api_keys == {"second": "sk-second90123456"}
     assert live.providers["deep"].api_key == "sk-0123456789abcd"
     assert live.providers["deep"].headers == {"X-A.B": "tok", "User-Agent": "tea"}
     again = await LiveSettings.open(tmp_path, {}, safe)
     assert again.providers == live.providers
-    assert again.public()["providers"]["deep"]["api_key"] == "••••abcd"
+    shown = again.public()["providers"]["deep"]
+    assert (shown["api_key"], shown["api_keys"]) == ("••••abcd", {"second": "••••3456"})
 
 
 @pytest.mark.anyio

@@ -108,7 +108,7 @@ class _Recorder:
             message=message,
             reason=done.reason,
             usage=done.usage,
-            model=self._model,
+            model=done.model or self._model,
             elapsed_ms=elapsed_ms,
         )
         await self._journal.append(step)

@@ -26,9 +26,13 @@ from teahouse.core.i18n import Language
 from teahouse.core.ids import new_secret
 from teahouse.core.messages import Message
 from teahouse.core.tasks import Supervisor
+from teahouse.llm.breaker import Breakers
 from teahouse.llm.client import Client
+from teahouse.llm.gates import Gates
 from teahouse.llm.local import NAME as LOCAL
 from teahouse.llm.loop import Limits
+from teahouse.llm.route import Routes
+from teahouse.llm.settings import RateLimits
 from teahouse.llm.tool import Tool, ToolContext
 from teahouse.llm.transport import Transport
 from teahouse.llm.usage import Caller, UsageSums
@@ -56,7 +60,13 @@ class House:
         self._prices = Prices(settings)
         self.usage: UsageSums = store.ledger
         self._client = Client(
-            self._endpoints.providers, clock=clock, ledger=store.ledger, facts=self._prices.facts
+            self._endpoints.providers,
+            clock=clock,
+            ledger=store.ledger,
+            facts=self._prices.facts,
+            routes=self._routes,
+            breakers=Breakers(clock, lambda: settings.config.breaker),
+            gates=Gates(clock, self._limits_of),
         )
         self._tasks = Supervisor()
         tools = {tool.spec.name: tool for tool in self._tools()}
@@ -119,8 +129,21 @@ class House:
             language=self.language,
             default_model=config.default_model or self._local.default,
             limits=Limits(steps=limits.steps, repeats=limits.repeats, wall_s=limits.wall_s),
-            window=lambda model: self._prices.facts(model).window,
+            window=self._window,
         )
+
+    def _routes(self) -> Routes:
+        config = self.settings.config
+        return Routes(aliases=config.aliases, fallbacks=config.fallbacks)
+
+    def _limits_of(self, provider: str) -> RateLimits:
+        found = self.settings.config.providers.get(provider)
+        return RateLimits() if found is None else found.limits
+
+    def _window(self, name: str) -> int | None:
+        """The smallest that is known of those which the name may stand for."""
+        windows = (self._prices.facts(model).window for model in self._routes().models(name))
+        return min((one for one in windows if one), default=None)
 
     async def _suggest(self, run: Run, messages: tuple[Message, ...]) -> str:
         model = await self._finder.model_of(run.participant)

@@ -112,6 +112,8 @@ class HouseModels:
             chosen = model or self._settings.config.default_model or self._local.default
             if not chosen:
                 raise NoModelChosen
+            aliases = self._settings.config.aliases
+            chosen = next(iter(aliases.get(chosen, {})), chosen)
             vendor, name = parse_model(chosen)
             provider = self._endpoints.providers.get(vendor)
             if provider is None:

@@ -112,6 +112,8 @@ def is_secret(key: Key) -> bool:
     kind = kind_of(key)
     if kind in (Secret | None, dict[str, Secret]) or key == ("owner_password",):
         return True
+    if key[2:3] == ("api_keys",):
+        return True
     return kind == Secret and key[-1].lower() not in PLAIN_HEADERS
 
 

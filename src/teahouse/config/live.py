@@ -123,6 +123,8 @@ class LiveSettings:
         known = msgspec.structs.asdict(provider)
         known["api_key"] = self._plain(provider.api_key)
         known["headers"] = {name: value for name, value in headers.items() if value is not None}
+        keys = {name: self._plain(value) for name, value in provider.api_keys.items()}
+        known["api_keys"] = {name: value for name, value in keys.items() if value}
         return ProviderSettings(**known)
 
     def _plain(self, value: str | SecretRef | None) -> str | None:
@@ -210,8 +212,9 @@ def _checked(key: Key, value: Any) -> Any:
 
 
 def _secret_name(key: Key) -> str:
-    """`provider/NAME`; for a header `provider/NAME/HEADER`."""
-    return "/".join(("provider", key[1], *key[3:]))
+    """`provider/NAME`; for a header `provider/NAME/HEADER`; for a further key
+    `provider/NAME/api_keys/KEY`."""
+    return "/".join(("provider", key[1], *(key[2:] if key[2] == "api_keys" else key[3:])))
 
 
 def _read(home: Path, environ: Mapping[str, str]) -> Reading:
@@ -228,7 +231,7 @@ def _write(reading: Reading, leaves: dict[Key, Any]) -> None:
 async def _values(config: Config, secrets: Secrets) -> dict[str, str]:
     found: dict[str, str] = {}
     for provider in config.providers.values():
-        for value in (provider.api_key, *provider.headers.values()):
+        for value in (provider.api_key, *provider.headers.values(), *provider.api_keys.values()):
             if isinstance(value, SecretRef):
                 sealed = await secrets.get(value.secret)
                 if sealed is not None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, Struct, field
 
 from teahouse.core.i18n import Language
-from teahouse.llm.settings import Timeouts, WireName
+from teahouse.llm.settings import BreakerSettings, RateLimits, Timeouts, WireName
 
 
 class SecretRef(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -41,11 +41,14 @@ class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     models: tuple[str, ...] = ()
     quirks: dict[str, Any] = field(default_factory=dict[str, Any])
     timeouts: Timeouts = Timeouts()
+    limits: RateLimits = RateLimits()
+    api_keys: dict[str, Secret] = field(default_factory=dict[str, Secret])
 
     def __repr__(self) -> str:  # settings end up in logs, keys must not
         return f"Provider(wire={self.wire!r}, base_url={self.base_url!r})"
 
 
+Weight: TypeAlias = Annotated[float, Meta(ge=0, le=1_000_000)]
 Tokens: TypeAlias = Annotated[int, Meta(ge=256, le=100_000_000)]
 Price: TypeAlias = Annotated[
     tuple[Annotated[float, Meta(ge=0)], ...], Meta(min_length=2, max_length=3)
@@ -84,6 +87,9 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     providers: dict[str, Provider] = field(default_factory=dict[str, Provider])
     prices: dict[str, Price] = field(default_factory=dict[str, Price])
     windows: dict[str, Tokens] = field(default_factory=dict[str, Tokens])
+    aliases: dict[str, dict[str, Weight]] = field(default_factory=dict[str, dict[str, Weight]])
+    fallbacks: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    breaker: BreakerSettings = BreakerSettings()
     local_model: LocalModel = LocalModel()
     limits: Limits = Limits()
     log: Log = Log()

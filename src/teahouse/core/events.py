@@ -47,11 +47,13 @@ class PartDone(Struct, frozen=True, kw_only=True, tag="part"):
 
 
 class ReplyDone(Struct, frozen=True, kw_only=True, tag="reply_done", omit_defaults=True):
-    """The end of one model reply. `problem` is set when tool arguments were cut by length."""
+    """The end of one model reply. `problem` is set when tool arguments were cut by length;
+    `model` is the one that answered, where it is another than was asked."""
 
     reason: Reason
     usage: Usage = Usage()
     problem: Literal["invalid_tool_args"] | None = None
+    model: str | None = None
 
 
 StreamEvent: TypeAlias = PartDelta | PartDone | ReplyDone

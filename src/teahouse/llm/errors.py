@@ -12,6 +12,10 @@ ProviderError
 ├── TimedOut *              one of the four clocks: connect, first_event, idle, total
 ├── StreamCut *             the stream ended without its dialect's final event
 ├── Unreachable *           no connection: wrong host or port, nothing listens, TLS
+├── Resting                 it failed again and again: left alone for a while, without a call
+├── Busy                    our own limit of calls to this provider was reached for too long
+├── BudgetSpent             the budget of a run, agent, person, key or day does not reach
+├── BudgetUnpriced          a budget is set and nobody knows what this model costs
 ├── NoSuchModel             no provider or model of this name is configured
 └── NoModelChosen           no model is set up at all
 (* retryable, as long as nothing was shown)
@@ -90,6 +94,35 @@ class StreamCut(EndpointError):
 class Unreachable(EndpointError):
     name = "provider_unreachable"
     retryable = True
+
+
+class Resting(EndpointError):
+    """Another model may be tried at once; this one after a while."""
+
+    name = "provider_resting"
+
+    def __init__(self, model: str, seconds: float) -> None:
+        super().__init__(model, seconds=round(seconds))
+        self.retry_after_s = seconds
+
+
+class Busy(EndpointError):
+    name = "provider_busy"
+
+    def __init__(self, provider: str, seconds: float) -> None:
+        super().__init__(provider, seconds=f"{seconds:g}")
+
+
+class BudgetSpent(ProviderError):
+    """`left` and `limit` in US dollars; `code` says whose budget it is."""
+
+    def __init__(self, scope: str, left: float, limit: float) -> None:
+        super().__init__(f"budget_{scope}", left=f"{left:.4f}", limit=f"{limit:.2f}")
+
+
+class BudgetUnpriced(ProviderError):
+    def __init__(self, model: str) -> None:
+        super().__init__("budget_unpriced", model=model)
 
 
 class NoSuchModel(ProviderError):

@@ -59,6 +59,18 @@ def build_provider(
     files: BlobReader | None = None,
 ) -> Provider:
     """`key` is the opened secret; `files` gives pictures their bytes. Raises `SettingsError`."""
+    if settings.api_keys:
+        from teahouse.llm.key_pool import KeyPool
+
+        one = msgspec.structs.replace(settings, api_key=None, api_keys={})
+        keys = {"": key or settings.api_key, **settings.api_keys}
+        return KeyPool(
+            {
+                each: build_provider(name, one, value, transport, files=files)
+                for each, value in keys.items()
+                if value
+            }
+        )
     vendor = VENDORS.get(settings.vendor)
     if vendor is None:
         near = difflib.get_close_matches(settings.vendor, VENDORS, n=1)

@@ -325,12 +325,13 @@ export interface Refused {
   event: RunFailed;
 }
 
-/** The end of one model reply. `problem` is set when tool arguments were cut by length. */
+/** The end of one model reply. `problem` is set when tool arguments were cut by length; `model` is the one that answered, where it is another than was asked. */
 export interface ReplyDone {
   type: "reply_done";
   reason: "content_filter" | "length" | "stop" | "tool_calls";
   usage?: Usage;
   problem?: "invalid_tool_args" | null;
+  model?: string | null;
 }
 
 /** A model reply that was finished and recorded. */
