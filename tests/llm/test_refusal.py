@@ -26,6 +26,10 @@ def anthropic(kind: str, message: str) -> object:
     return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "r"}
 
 
+def google(code: int, status: str, message: str) -> object:
+    return {"error": {"code": code, "message": message, "status": status}}
+
+
 LOW = "Your credit balance is too low to access the Anthropic API."
 
 
@@ -94,6 +98,21 @@ def test_an_error_inside_a_stream_is_known_by_its_type_or_code(
         ),
         (400, openai("blocked", "content_filter"), errors.ContentFiltered),
         (400, {"code": "data_inspection_failed", "message": "no"}, errors.ContentFiltered),
+        (400, google(400, "INVALID_ARGUMENT", "API key not valid."), errors.AuthenticationFailed),
+        (400, google(400, "INVALID_ARGUMENT", "No such field: x"), errors.RequestRefused),
+        (403, google(403, "PERMISSION_DENIED", "no"), errors.AuthenticationFailed),
+        (503, google(503, "UNAVAILABLE", "The model is overloaded."), errors.Overloaded),
+        (429, [google(429, "RESOURCE_EXHAUSTED", "Please retry in 34.07s.")], errors.RateLimited),
+        (
+            400,
+            google(
+                400,
+                "INVALID_ARGUMENT",
+                "The input token count (9) exceeds the maximum number of tokens allowed (8).",
+            ),
+            errors.ContextTooLong,
+        ),
+        (404, {"error": 'model "x" not found, try pulling it first'}, errors.RequestRefused),
         (400, openai("Unknown parameter: 'x'"), errors.RequestRefused),
         (400, openai("Names are case-sensitive: safety_settings"), errors.RequestRefused),
         (404, openai("The model `x` does not exist", "model_not_found"), errors.RequestRefused),

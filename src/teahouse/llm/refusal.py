@@ -46,6 +46,7 @@ _KEY = re.compile(
     r"(invalid|incorrect|wrong|no|missing).{0,12}api.?key|authenticat|unauthorized"
     r"|permission.(error|denied)"
 )
+_WRONG_KEY = re.compile(r"api.?key (not valid|not found|expired)|api_key_invalid")
 _WAIT = re.compile(r"(?:retry|try again) (?:in|after) (?:(\d+)m)?([\d.]+)(ms|s)\b")
 _LOAD = re.compile(r"overload|unavailable|internal|server.?error|busy|capacity|timeout")
 _WRONG = re.compile(r"invalid|unsupported|not.?found|too.(large|small)")
@@ -93,6 +94,8 @@ def _kind(words: str, status: int | None, *, waits: bool) -> type[EndpointError]
         return QuotaExceeded
     if status in {None, 400, 403, 451} and _FILTER.search(words):
         return ContentFiltered
+    if status == 400 and _WRONG_KEY.search(words):  # Google's way
+        return AuthenticationFailed
     return _by_status(status) if status is not None else _by_words(words)
 
 
