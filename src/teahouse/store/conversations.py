@@ -167,7 +167,10 @@ def _behind(cursor: str) -> ColumnElement[bool]:
     micros, _, last = rest.partition(".")
     if pinned not in {"0", "1"} or not (micros.isascii() and micros.isdigit()) or len(micros) > 18:
         raise Invalid("bad_cursor", cursor=cursor)
-    at = from_micros(int(micros))
+    try:
+        at = from_micros(int(micros))
+    except OverflowError as error:  # behind the last year that there is
+        raise Invalid("bad_cursor", cursor=cursor) from error
     older = or_(
         conversation.c.updated_at < at,
         and_(conversation.c.updated_at == at, conversation.c.id < last),

@@ -167,7 +167,14 @@ class LogContract:
         found = await log.conversation(mei.id, talks[0].id)
         assert found.last is not None
         assert (found.last.author, found.last.text) == (mei.id, "newest post")
-        for cursor in ("", "nonsense", "2.3.c_1", "1.9999999999999999999.c", "1.²3.c_1"):
+        for cursor in (
+            "",
+            "nonsense",
+            "2.3.c_1",
+            "1.9999999999999999999.c",
+            "1.²3.c_1",
+            "1.999999999999999999.c_1",
+        ):
             with pytest.raises(Invalid):
                 await log.conversations(mei.id, before=cursor, limit=1)
 
