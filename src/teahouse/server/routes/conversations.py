@@ -58,12 +58,12 @@ async def delete_conversation(request: Request, conversation: FromPath[str]) -> 
 async def export_conversation(
     request: Request,
     conversation: FromPath[str],
-    form: Annotated[Literal["markdown", "json"], QueryParameter(name="format")] = "markdown",
+    format: Annotated[Literal["markdown", "json"], QueryParameter()] = "markdown",  # noqa: A002
 ) -> Response[Any]:
     house = request.house
     found = await house.chat.conversation(request.person, conversation)
     posts = await export.all_posts(house.chat, request.person, conversation)
-    if form == "json":
+    if format == "json":
         content, kind, ending = export.as_json(found, posts), "application/json", "json"
     else:
         names = await export.names(house.directory, request.person, found)
