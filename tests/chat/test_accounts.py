@@ -123,6 +123,17 @@ async def test_a_key_speaks_for_its_person_until_it_is_taken_back(house: House) 
     assert await house.accounts.by_key(secret) is None
 
 
+async def test_the_keys_of_one_who_becomes_a_guest_rest(house: House) -> None:
+    accounts = house.accounts
+    mei = await accounts.add_person(house.owner, "mei", "member", None)
+    _, secret = await accounts.create_key(mei, "laptop")
+
+    await accounts.set_role(house.owner, mei.id, "guest")
+    assert await accounts.by_key(secret) is None
+    await accounts.set_role(house.owner, mei.id, "member")
+    assert (await accounts.by_key(secret) or house.owner).id == mei.id
+
+
 async def test_nobody_reaches_above_their_role(house: House) -> None:
     add = house.accounts.add_person
     admin = await add(house.owner, "ada", "admin", "correct horse")
