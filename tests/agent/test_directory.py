@@ -206,3 +206,16 @@ async def test_a_bad_draft_is_refused(directory: Directory, draft: AgentDraft) -
     with pytest.raises(Invalid):
         await directory.create(OWNER, draft)
     assert await directory.list(OWNER) == []
+
+
+async def test_an_agent_that_is_shared_no_more_takes_no_turn_for_others(
+    directory: Directory,
+) -> None:
+    agent = await directory.create(OWNER, AgentDraft(name="Host", soul="s", shared=True))
+    assert (await directory.row_and_soul(agent.id, MO.id))[1] == "s"
+
+    await directory.change(OWNER, agent.id, AgentChanges(shared=False))
+
+    assert (await directory.row_and_soul(agent.id, OWNER.id))[1] == "s"
+    with pytest.raises(NotFound):
+        await directory.row_and_soul(agent.id, MO.id)

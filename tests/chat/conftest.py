@@ -42,7 +42,7 @@ class Actor:
         self.act: Act = echo
         self.turns: list[Turn] = []
 
-    async def find(self, participant: str, /, *, model: str | None) -> Participant:
+    async def find(self, participant: str, /, *, person: str, model: str | None) -> Participant:
         return _Bound(self, participant)
 
 

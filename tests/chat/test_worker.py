@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from teahouse.agent.directory import AgentChanges
 from teahouse.agent.participant import Journal, Reply, Step, Turn
 from teahouse.chat.ports import Lease, RunQueue, RunStatus
 from teahouse.core.bus import Frame
@@ -166,6 +167,21 @@ async def test_deleting_a_conversation_ends_what_is_at_work_in_it(house: House) 
     assert len(house.actor.turns) == 1
     with pytest.raises(NotFound):
         await house.chat.run(house.owner, received.runs[0].id)
+
+
+async def test_what_is_at_work_for_somebody_who_is_removed_is_cut(house: House) -> None:
+    waiting = Waiting()
+    house.actor.act = waiting.act
+    await house.directory.change(house.owner, house.agent, AgentChanges(shared=True))
+    mei = await house.accounts.add_person(house.owner, "mei", "member", None)
+    received = await house.chat.receive(mei, text="hello", agent=house.agent)
+    await waiting.begun.wait()
+
+    await house.accounts.remove_person(house.owner, mei.id)
+    async with asyncio.timeout(10):
+        await house.chat.dismiss(mei.id)
+
+    assert not house.bus.running(received.post.conversation)
 
 
 def told_in(frames: Sequence[Frame]) -> list[Event]:

@@ -16,7 +16,7 @@ from teahouse.core import i18n
 from teahouse.core.clock import Clock
 from teahouse.core.errors import Conflict, Invalid, NotAllowed, NotFound, TeahouseError, TooLarge
 from teahouse.core.ids import new_id
-from teahouse.core.messages import AgentId, Person
+from teahouse.core.messages import AgentId, Person, PersonId
 from teahouse.core.names import clean_name
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class Directory:
     async def list(self, person: Person, *, archived: bool = False) -> Sequence[Agent]:
         """Those the person may talk to, oldest first."""
         rows = await self._agents.all()
-        return [_agent(row) for row in rows if _sees(person, row) and row.archived == archived]
+        return [_agent(row) for row in rows if _sees(person.id, row) and row.archived == archived]
 
     async def get(self, person: Person, agent: AgentId) -> Agent:
         row = await self.record(person, agent)
@@ -77,13 +77,20 @@ class Directory:
     async def record(self, person: Person, agent: AgentId) -> AgentRecord:
         """The row alone; raises `NotFound` also for what the person may not see."""
         row = await self._agents.get(agent)
-        if not _sees(person, row):
+        if not _sees(person.id, row):
             raise NotFound("agent_unknown", agent=agent)
         return row
 
-    async def row_and_soul(self, agent: AgentId) -> tuple[AgentRecord, str]:
-        """For the agent's own run: what it is at this moment, straight from its folder."""
+    async def row_and_soul(
+        self, agent: AgentId, person: PersonId | None
+    ) -> tuple[AgentRecord, str]:
+        """For the agent's own run: what it is at this moment, straight from its folder.
+
+        Raises `NotFound` when it is shared with `person` no more, although they talked before.
+        """
         row = await self._agents.get(agent)
+        if person is not None and not _sees(person, row):
+            raise NotFound("agent_unknown", agent=agent)
         return row, await asyncio.to_thread(self._workspaces.soul, row.workspace)
 
     async def create(self, person: Person, draft: AgentDraft) -> Agent:
@@ -229,8 +236,8 @@ def _agent(row: AgentRecord, soul: str | None = None) -> Agent:
     return Agent(**structs.asdict(row), soul=soul)
 
 
-def _sees(person: Person, row: AgentRecord) -> bool:
-    return row.shared or row.owner == person.id
+def _sees(person: PersonId, row: AgentRecord) -> bool:
+    return row.shared or row.owner == person
 
 
 def _check(description: str, temperature: float | None) -> None:

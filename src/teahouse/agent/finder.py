@@ -12,7 +12,7 @@ from teahouse.agent.participant import Participant
 from teahouse.agent.prompt import system_message
 from teahouse.core import i18n
 from teahouse.core.clock import Clock
-from teahouse.core.messages import ParticipantId
+from teahouse.core.messages import ParticipantId, PersonId
 from teahouse.llm.client import Client
 from teahouse.llm.errors import NoModelChosen
 from teahouse.llm.loop import Limits
@@ -46,11 +46,13 @@ class AgentFinder:
 
     async def model_of(self, agent: ParticipantId) -> str:
         """The model an agent speaks with; raises `NoModelChosen` when there is none at all."""
-        row, _ = await self._directory.row_and_soul(agent)
+        row, _ = await self._directory.row_and_soul(agent, None)
         return self._chosen(None, row.model)
 
-    async def find(self, participant: ParticipantId, /, *, model: str | None) -> Participant:
-        row, soul = await self._directory.row_and_soul(participant)
+    async def find(
+        self, participant: ParticipantId, /, *, person: PersonId, model: str | None
+    ) -> Participant:
+        row, soul = await self._directory.row_and_soul(participant, person)
         around = self._surroundings()
         chosen = self._chosen(model, row.model)
         return AgentParticipant(

@@ -77,9 +77,11 @@ class Participant(Protocol):
 
 
 class Participants(Protocol):
-    """Finds who is to take a turn, with a model chosen for this turn alone or its own.
+    """Finds who is to take a turn for `person`, with a model chosen for this turn alone or its own.
 
-    Raises `NotFound`.
+    Raises `NotFound`, also for one that the person may not talk to any more.
     """
 
-    async def find(self, participant: ParticipantId, /, *, model: str | None) -> Participant: ...
+    async def find(
+        self, participant: ParticipantId, /, *, person: PersonId, model: str | None
+    ) -> Participant: ...

@@ -26,7 +26,7 @@ from teahouse.core.clock import Clock
 from teahouse.core.errors import Invalid, TooLarge
 from teahouse.core.events import ConversationChanged, PostAdded, Usage
 from teahouse.core.ids import new_id
-from teahouse.core.messages import Blob, Part, Person, Post, Text
+from teahouse.core.messages import Blob, Part, Person, PersonId, Post, Text
 
 MAX_TEXT = 200_000  # characters
 MAX_TITLE = 120
@@ -161,6 +161,10 @@ class Chat:
             post = await self._log.post(person.id, asked.post)
             self._bus.publish(asked.conversation, run, retell(asked, post))
         return asked
+
+    async def dismiss(self, person: PersonId) -> None:
+        """Cut what is at work for somebody who was removed: it has nowhere left to write."""
+        await self._worker.stop_for(person)
 
     async def subscribe(
         self, person: Person, conversation: str, sink: Sink, *, after: int | None

@@ -31,7 +31,7 @@ from teahouse.core.events import (
     unfinished,
 )
 from teahouse.core.ids import new_id
-from teahouse.core.messages import Ending, Post, RunId
+from teahouse.core.messages import Ending, PersonId, Post, RunId
 from teahouse.core.tasks import Supervisor
 
 log = logging.getLogger(__name__)
@@ -42,8 +42,9 @@ RETRY_WRITE_S = 2.0
 
 
 class _Live(Struct):
-    """A run at work here. `turn` is what a stop may cut: None before the turn and after it."""
+    """A run at work here for `person`. `turn` is what a stop may cut: None before and after it."""
 
+    person: PersonId
     turn: asyncio.Task[None] | None = None
     stopping: bool = False
     ended: asyncio.Event = field(default_factory=asyncio.Event)
@@ -82,6 +83,13 @@ class Worker:
             live.turn.cancel()
         await live.ended.wait()
 
+    async def stop_for(self, person: PersonId) -> None:
+        """Cut all that is at work here for somebody."""
+        async with self._leasing:
+            theirs = [run for run, live in self._live.items() if live.person == person]
+        for run in theirs:
+            await self.stop(run)
+
     async def work(self) -> None:
         """Work for ever. What a dead process left running is taken up first."""
         recovered = await self._queue.recover()
@@ -104,7 +112,7 @@ class Worker:
         free = AT_ONCE - len(self._live)
         async with self._leasing:
             for lease in await self._queue.lease(free) if free else ():
-                live = self._live[lease.run.id] = _Live()
+                live = self._live[lease.run.id] = _Live(person=lease.run.person)
                 tasks.start(f"run {lease.run.id}", self._run(lease, live))
 
     async def _run(self, lease: Lease, live: _Live) -> None:
@@ -161,7 +169,9 @@ class Worker:
         emit: Callable[[Sequence[RunEvent]], Awaitable[None]],
     ) -> Reply:
         run = lease.run
-        participant = await self._participants.find(run.participant, model=run.model)
+        participant = await self._participants.find(
+            run.participant, person=run.person, model=run.model
+        )
         turn = Turn(
             run=run.id,
             conversation=run.conversation,

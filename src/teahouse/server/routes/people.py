@@ -46,6 +46,7 @@ async def change_person(
 @delete("/api/people/{person:str}", managers=True)
 async def remove_person(request: Request, person: FromPath[str]) -> None:
     await request.house.accounts.remove_person(request.person, person)
+    await request.house.chat.dismiss(person)
 
 
 @get("/api/keys")
