@@ -64,6 +64,7 @@ class Conversation(Struct, frozen=True, kw_only=True):
     posts: int
     created_at: datetime
     updated_at: datetime
+    open_runs: tuple[RunId, ...] = ()  # queued and running, in their order
 
 
 class ConversationChanges(Struct, frozen=True, kw_only=True):

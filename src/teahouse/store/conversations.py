@@ -22,7 +22,7 @@ from sqlalchemy import (
 from teahouse.chat.ports import Conversation, ConversationChanges, Page
 from teahouse.core.errors import Conflict, Invalid, NotFound
 from teahouse.store.rows import POST_COLUMNS, AnyRow, conversation_of, post_of
-from teahouse.store.schema import conversation, from_micros, member, post, to_micros
+from teahouse.store.schema import conversation, from_micros, member, post, run, to_micros
 
 MAX_PAGE = 200
 
@@ -132,12 +132,14 @@ def _conversations(connection: Connection, rows: Sequence[AnyRow]) -> list[Conve
     heads = [row.head for row in rows if row.head is not None]
     query = select(*POST_COLUMNS).where(post.c.id.in_(heads))
     last = {row.id: post_of(row) for row in connection.execute(query)} if heads else {}
-    members = _members(connection, [row.id for row in rows])
+    ids = [row.id for row in rows]
+    members, open_runs = _members(connection, ids), _open_runs(connection, ids)
     return [
         conversation_of(
             row,
             agents=members[row.id, "agent"],
             people=members[row.id, "person"],
+            open_runs=open_runs[row.id],
             last=last.get(row.head),
         )
         for row in rows
@@ -154,6 +156,18 @@ def _members(connection: Connection, ids: Sequence[str]) -> dict[tuple[str, str]
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in connection.execute(query):
         found[row.conversation, row.kind].append(row.participant)
+    return found
+
+
+def _open_runs(connection: Connection, ids: Sequence[str]) -> dict[str, list[str]]:
+    query = (
+        select(run.c.conversation, run.c.id)
+        .where(run.c.conversation.in_(ids), run.c.ended_at.is_(None))
+        .order_by(run.c.turn, run.c.id)
+    )
+    found: dict[str, list[str]] = defaultdict(list)
+    for row in connection.execute(query):
+        found[row.conversation].append(row.id)
     return found
 
 

@@ -200,7 +200,12 @@ def step_of(body: str) -> Step:
 
 
 def conversation_of(
-    row: AnyRow, *, agents: Iterable[str], people: Iterable[str], last: Post | None
+    row: AnyRow,
+    *,
+    agents: Iterable[str],
+    people: Iterable[str],
+    open_runs: Iterable[str],
+    last: Post | None,
 ) -> Conversation:
     preview = last and Preview(author=last.author, text=preview_text(last.parts), at=last.at)
     return Conversation(
@@ -217,4 +222,5 @@ def conversation_of(
         posts=row.posts,
         created_at=row.created_at,
         updated_at=row.updated_at,
+        open_runs=tuple(open_runs),
     )

@@ -95,6 +95,22 @@ class QueueContract:
         assert found.last is not None
         assert found.last.text == "so far"
 
+    async def test_a_conversation_tells_which_runs_are_still_to_end(self, house: House) -> None:
+        mei = await house.person()
+        talk, other = await house.talk(mei), await house.talk(mei)
+        first, second = await house.say(talk, mei, "one"), await house.say(talk, mei, "two")
+        [lease] = await house.store.queue.lease(1)
+
+        async def open_runs() -> dict[str, tuple[str, ...]]:
+            page = await house.store.log.conversations(mei.id, before=None, limit=10)
+            return {found.id: found.open_runs for found in page.items}
+
+        both = (first.runs[0].id, second.runs[0].id)
+        assert await open_runs() == {talk.id: both, other.id: ()}
+        await house.answer(lease, "answer")
+        assert (await open_runs())[talk.id] == both[1:]
+        assert (await house.store.log.conversation(mei.id, talk.id)).open_runs == both[1:]
+
     async def test_a_run_ends_once(self, house: House) -> None:
         mei = await house.person()
         talk = await house.talk(mei)
