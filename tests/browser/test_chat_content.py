@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -113,6 +114,7 @@ def test_steps_are_folded_and_open_to_what_went_in_and_came_out(
     steps = ended(page).locator("details.tl")
     steps.locator("summary").first.click()
     expect(steps.locator(".sec")).to_have_text("0.1 秒")
+    expect(ended(page).locator(".m-foot")).to_contain_text(re.compile(r"[0-9.]+ 秒.*[0-9]+ 词元"))
 
 
 def test_thoughts_are_folded(shared_house: House, visit: Visitor) -> None:

@@ -92,6 +92,20 @@ def test_the_row_shows_who_is_answering(shared_house: House, visit: Visitor, mod
     expect(row).to_contain_text("echo: [hold row] 忙")
 
 
+def test_a_talk_at_work_shows_so_in_a_list_that_follows_none(
+    shared_house: House, visit: Visitor, model: str
+) -> None:
+    page = open_chat(visit, shared_house)
+    tell(page, "[hold unseen] 忙")
+    expect(answers(page)).to_contain_text("echo:")
+    row = page.locator(f"[data-conversation={conversation(page)}]")
+
+    page.goto("/chats")
+    expect(row).to_contain_text(say(ZH, "chat.row.running", name="掌柜"))
+    release(model, "unseen")
+    expect(row).to_contain_text("echo: [hold unseen] 忙")
+
+
 def say_often(page: Page, house: House, count: int) -> None:
     for number in range(1, count + 1):
         sent = page.request.post(

@@ -25,6 +25,8 @@ import type {
   Status,
 } from "./types";
 
+const LOOK_AGAIN_MS = 4_000;
+
 export const keys = {
   status: ["status"] as const,
   me: ["me"] as const,
@@ -175,6 +177,11 @@ export const useConversations = (archived = false) =>
       }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next,
+    // Of a conversation that nobody follows here no event tells the end of its runs.
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some((page) => page.items.some((one) => one.open_runs.length > 0))
+        ? LOOK_AGAIN_MS
+        : false,
     select: (data) => data.pages.flatMap((page) => page.items),
   });
 

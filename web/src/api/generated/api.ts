@@ -74,6 +74,7 @@ export interface Conversation {
   posts: number;
   created_at: string;
   updated_at: string;
+  open_runs: string[];
 }
 
 /** Title, members or flags changed; the reader asks for the conversation again. */

@@ -22,7 +22,7 @@ export function ConversationRow({
 }) {
   const agent = useAgentOf(conversation.agents[0]);
   const name = useNameOf(conversation.agents[0]);
-  const running = useLive((state) => (state.threads[conversation.id]?.running.size ?? 0) > 0);
+  const running = useRunning(conversation);
   return (
     <div className={cx("lr-w", open && "on")}>
       <Link
@@ -53,6 +53,13 @@ export function ConversationRow({
   );
 }
 
+/** What we follow ourselves we know at once; of the others we know what the list last said. */
+function useRunning({ id, open_runs }: Conversation): boolean {
+  return useLive(({ threads: { [id]: thread } }) =>
+    thread?.ready ? thread.running.size > 0 : open_runs.length > 0,
+  );
+}
+
 interface LineProps {
   conversation: Conversation;
   open: boolean;
@@ -66,7 +73,7 @@ function SecondLine({ conversation, open, name }: LineProps) {
   const unsent = useOutbox((box) =>
     box.items.some((item) => item.to === id && item.state === "failed"),
   );
-  const running = useLive((state) => (state.threads[id]?.running.size ?? 0) > 0);
+  const running = useRunning(conversation);
   const problem = useLive((state) => {
     const thread = state.threads[id];
     return thread?.posts.get(thread.order.at(-1) ?? "")?.problem ?? null;
