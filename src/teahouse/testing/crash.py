@@ -45,8 +45,8 @@ async def kill_often(house: House, witness: Witness, rounds: int, chance: random
             await asyncio.sleep(chance.uniform(0, 0.8))
         else:
             await house.healthy()
-            await _some_frames(witness, chance.randint(0, 600))
-            await asyncio.sleep(chance.uniform(0, 0.05))
+            await _some_work(witness, chance.randint(0, 16))
+            await asyncio.sleep(chance.uniform(0, 0.2))
         await house.kill()
         await _next_second()
         await house.spawn()
@@ -56,13 +56,13 @@ async def kill_often(house: House, witness: Witness, rounds: int, chance: random
     return early
 
 
-async def _some_frames(witness: Witness, count: int) -> None:
+async def _some_work(witness: Witness, count: int) -> None:
     """Let people get that much done: on a busy machine this takes longer than on an idle one."""
-    until = witness.frames + count
+    until = witness.work + count
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(BUSY_S):
             while True:
-                if witness.frames >= until:
+                if witness.work >= until:
                     return
                 await asyncio.sleep(0.005)
 

@@ -81,6 +81,11 @@ class Witness(Struct, kw_only=True):
     disorder: list[str] = field(default_factory=list[str])
     numbers: dict[tuple[str, int], bytes] = field(default_factory=dict[tuple[str, int], bytes])
 
+    @property
+    def work(self) -> int:
+        """How much has been done so far; frames are no measure, since reloads repeat them."""
+        return len(self.acks) + len(self.results) + len(self.told)
+
     def frame(self, envelope: Envelope, data: bytes) -> None:
         """A frame with this number reached somebody. Others who get the number get the same."""
         self.frames += 1
