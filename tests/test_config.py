@@ -17,10 +17,12 @@ from hypothesis import strategies as st
 from teahouse.config import keys, tree
 from teahouse.config.file import SettingsFile, line_of, undo, write_atomically
 from teahouse.config.home import home_folder, language, surroundings
+from teahouse.config.keys import EMBEDDED
 from teahouse.config.live import LiveSettings, mask
 from teahouse.config.load import load, variable
 from teahouse.core import i18n
 from teahouse.core.errors import SettingsError
+from teahouse.llm.local import NAME as LOCAL
 from teahouse.llm.settings import ProviderSettings
 
 EXAMPLE = {
@@ -298,6 +300,32 @@ def test_a_base_url_that_is_none_is_refused(tmp_path: Path, url: str) -> None:
     error = refused(tmp_path, {"TEAHOUSE_PROVIDERS__X__BASE_URL": url})
 
     assert error.code == "setting_not_url"
+
+
+def test_a_password_in_a_base_url_is_refused_unseen(tmp_path: Path) -> None:
+    write(tmp_path, '[providers.x]\nbase_url = "https://me:hunter2@example.com/v1"')
+
+    error = refused(tmp_path)
+
+    assert error.code == "setting_url_secret"
+    assert "hunter2" not in str(error)
+
+
+def test_the_embedded_models_name_is_taken(tmp_path: Path) -> None:
+    error = refused(tmp_path, {"TEAHOUSE_PROVIDERS__LOCAL__BASE_URL": "http://127.0.0.1:1/v1"})
+
+    assert error.code == "provider_name_reserved"
+    assert EMBEDDED == LOCAL
+
+
+def test_a_pasted_key_loses_the_end_of_its_line_and_keeps_no_second_one(tmp_path: Path) -> None:
+    def key(text: str) -> dict[str, str]:
+        return {"TEAHOUSE_PROVIDERS__X__API_KEY": text}
+
+    assert load(tmp_path, key(" sk-1\r\n")).providers["x"].api_key == "sk-1"
+    error = refused(tmp_path, key("sk-1\r\nX-More: 1"))
+    assert error.code == "setting_wrong"
+    assert "sk-1" not in str(error)
 
 
 def test_a_vendor_that_nobody_knows_is_refused_with_one_that_is_known(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ Key: TypeAlias = tuple[str, ...]
 NOT_SETTINGS = frozenset({"home"})
 PROVIDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 PLAIN_HEADERS = frozenset({"accept", "http-referer", "referer", "user-agent", "x-title"})
+EMBEDDED = "local"  # `llm.local.NAME`, which takes too long to load here
 NEAR = 0.6
 
 
@@ -150,8 +151,17 @@ def _convert(key: Key, value: Any, source: str, *, strict: bool) -> Any:
         found = msgspec.convert(value, kind_of(key), strict=strict)
     except msgspec.ValidationError as error:
         raise wrong(key, value, source) from error
-    if key[-1] == "base_url" and found is not None and not _is_url(found):
-        raise SettingsError("setting_not_url", key=dotted(key), value=found, source=source)
+    if key[0] == "providers" and key[1] == EMBEDDED:
+        raise SettingsError("provider_name_reserved", name=EMBEDDED, source=source)
+    if key[-1] == "base_url" and found is not None:
+        if "@" in found.split("://")[-1].split("/")[0]:
+            raise SettingsError("setting_url_secret", key=dotted(key), source=source)
+        if not _is_url(found):
+            raise SettingsError("setting_not_url", key=dotted(key), value=found, source=source)
+    if isinstance(found, str) and key[0] == "providers" and is_secret(key):
+        found = found.strip()  # what is copied and pasted brings the end of its line
+        if not found.isprintable():
+            raise wrong(key, found, source)
     if key[0] == "providers" and key[-1] == "vendor" and found not in VENDORS:
         near = difflib.get_close_matches(str(found), list(VENDORS), n=1)
         known = near[0] if near else ", ".join(VENDORS)
