@@ -43,12 +43,12 @@ class Actor:
         self.turns: list[Turn] = []
 
     async def find(self, participant: str, /, *, person: str, model: str | None) -> Participant:
-        return _Bound(self, participant)
+        return _Bound(self)
 
 
 class _Bound:
-    def __init__(self, actor: Actor, name: str) -> None:
-        self._actor, self.id = actor, name
+    def __init__(self, actor: Actor) -> None:
+        self._actor = actor
 
     async def respond(self, turn: Turn, journal: Journal, emit: Emit, /) -> Reply:
         self._actor.turns.append(turn)

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from teahouse.agent.directory import AgentDraft
 from teahouse.core.messages import Person
-from teahouse.server.app import create_app
+from teahouse.server.app import Application
 from teahouse.server.frames import Inbound
 from tests.server.conftest import Answer, Web
 
@@ -184,7 +184,7 @@ async def ask(web: Web, route: str, things: Things, who: Person | None, name: st
 
 def routes_of_the_application(house: object) -> set[str]:
     found: set[str] = set()
-    for route in create_app(house).routes.routes:  # type: ignore[arg-type]
+    for route in Application(house).routes.routes:  # type: ignore[arg-type]
         path = re.sub(":[a-z]+}", "}", route.path)
         for method in getattr(route, "methods", ()):
             if method != "OPTIONS":

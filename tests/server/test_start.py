@@ -8,9 +8,9 @@ import sys
 BUILD = """
 import sys
 from teahouse.server import serving
-from teahouse.server.app import create_app
+from teahouse.server.app import Application
 class House: accounts = None; hosts = ()
-create_app(House())
+Application(House())
 print(sorted({"pydantic", "attr", "aiohttp", "alembic", "argon2", "rich"} & set(sys.modules)))
 """
 

@@ -49,10 +49,6 @@ class AgentParticipant:
         self._system, self._tools, self._limits = system, tools, limits
         self._window, self._temperature = window, temperature
 
-    @property
-    def id(self) -> ParticipantId:
-        return self._id
-
     async def respond(self, turn: Turn, journal: Journal, emit: Emit, /) -> Reply:
         request = ModelRequest(
             model=self._model,

@@ -71,8 +71,6 @@ class Participant(Protocol):
     Raises `TeahouseError` on failure; cancellation is the only stop.
     """
 
-    @property
-    def id(self) -> ParticipantId: ...
     async def respond(self, turn: Turn, journal: Journal, emit: Emit, /) -> Reply: ...
 
 

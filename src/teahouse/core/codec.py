@@ -8,7 +8,6 @@ import msgspec
 
 from teahouse.core.errors import Invalid
 from teahouse.core.events import Envelope, Event, Unknown
-from teahouse.core.messages import JsonObject
 
 T = TypeVar("T")
 
@@ -38,10 +37,6 @@ def decode(data: bytes | str, kind: type[T]) -> T:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Invalid("not_json", detail=error) from error
-
-
-def decode_object(data: bytes | str) -> JsonObject:
-    return decode(data, dict[str, Any])
 
 
 def decode_event(data: bytes) -> Event | Unknown:

@@ -31,7 +31,7 @@ from teahouse.llm.errors import (
 from teahouse.llm.gates import Gates, no_limits
 from teahouse.llm.meter import Meter
 from teahouse.llm.pipeline import Call, Pipeline, empty_pipeline
-from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
+from teahouse.llm.provider import ModelRequest, Provider
 from teahouse.llm.repair import repair
 from teahouse.llm.retry import Retry
 from teahouse.llm.route import Routes, no_routes
@@ -201,13 +201,6 @@ class Client:
         if not events or not isinstance(events[-1], ReplyDone):
             raise StreamCut(model)
         return fold(events), events[-1]
-
-    async def models(self, provider: str) -> Sequence[ModelInfo]:
-        """Ask a provider which models it serves; raises `ProviderError`."""
-        found = self.providers.get(provider)
-        if found is None:
-            raise NoSuchModel(provider, ", ".join(sorted(self.providers)))
-        return await found.models()
 
     def _find(self, model: str) -> tuple[Provider, str]:
         vendor, name = parse_model(model)

@@ -36,10 +36,6 @@ class Application(Gate):
         super().__init__(self.routes, house)
 
 
-def create_app(house: House) -> Application:
-    return Application(house)
-
-
 def litestar(house: House, readers: Readers) -> Litestar:
     return Routes(
         route_handlers=[*HANDLERS, ws],
