@@ -26,7 +26,7 @@ async def test_managers_see_the_house_and_others_their_own(web: Web) -> None:
                 cost=0.25,
             )
         )
-    await ledger.flush()
+    await web.house.services.store.behind.flush()
 
     mine = await web.call("GET", "/api/usage?by=model", who=mei)
     everybodys = await web.call("GET", "/api/usage?by=model", who=web.owner)

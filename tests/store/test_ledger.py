@@ -27,7 +27,7 @@ def call(
 
 async def test_what_is_noted_is_written_in_the_background(home: Path, clock: FakeClock) -> None:
     async with open_store(home, clock) as store, asyncio.timeout(10):
-        writing = asyncio.create_task(store.ledger.work())
+        writing = asyncio.create_task(store.behind.work())
         store.ledger.note(call(1))
         while not await store.ledger.sums("model"):
             await asyncio.sleep(0)
@@ -57,7 +57,7 @@ async def test_days_are_those_of_utc_and_their_bounds_count(house: House) -> Non
     ledger = house.store.ledger
     for number, hours in enumerate((-1, 0, 23, 24)):
         ledger.note(call(number, at=MIDNIGHT + timedelta(hours=hours)))
-    await ledger.flush()
+    await house.store.behind.flush()
 
     days = [(row.id, row.calls) for row in await ledger.sums("day")]
     assert days == [("2026-02-28", 1), ("2026-03-01", 2), ("2026-03-02", 1)]
@@ -71,7 +71,7 @@ async def test_unknown_prices_are_counted_and_the_dearest_comes_first(house: Hou
     ledger.note(call(1, model="acme/unknown", cost=None, outcome="failed", code="x"))
     ledger.note(call(2, model="acme/cheap", cost=0.1))
     ledger.note(call(3, model="acme/dear", cost=9.0))
-    await ledger.flush()
+    await house.store.behind.flush()
 
     rows = await ledger.sums("model")
     assert [row.id for row in rows] == ["acme/dear", "acme/cheap", "acme/unknown"]
@@ -82,7 +82,7 @@ async def test_a_persons_calls_are_told_from_the_others(house: House) -> None:
     ledger = house.store.ledger
     ledger.note(call(1, caller=Caller(person="u_1", agent="a_1")))
     ledger.note(call(2, caller=Caller(person="u_2", agent="a_1")))
-    await ledger.flush()
+    await house.store.behind.flush()
 
     [mine] = await ledger.sums("agent", person="u_1")
     assert (mine.id, mine.name, mine.calls) == ("a_1", "a_1", 1)

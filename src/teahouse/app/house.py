@@ -27,6 +27,7 @@ from teahouse.core.ids import new_secret
 from teahouse.core.messages import Message
 from teahouse.core.tasks import Supervisor
 from teahouse.llm.breaker import Breakers
+from teahouse.llm.budget import Budgets
 from teahouse.llm.client import Client
 from teahouse.llm.gates import Gates
 from teahouse.llm.local import NAME as LOCAL
@@ -67,6 +68,9 @@ class House:
             routes=self._routes,
             breakers=Breakers(clock, lambda: settings.config.breaker),
             gates=Gates(clock, self._limits_of),
+            budgets=Budgets(
+                store.purse, lambda: settings.config.budgets, self._prices.facts, clock
+            ),
         )
         self._tasks = Supervisor()
         tools = {tool.spec.name: tool for tool in self._tools()}
@@ -106,7 +110,7 @@ class House:
             await self._endpoints.follow(self.settings)
             self.settings.on_change(self._endpoints.follow)
             await self._receive_owner()
-            self._tasks.keep("ledger", self._store.ledger.work)
+            self._tasks.keep("ledger", self._store.behind.work)
             self._tasks.keep("worker", self._worker.work)
             yield
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, Struct, field
 
 from teahouse.core.i18n import Language
-from teahouse.llm.settings import BreakerSettings, RateLimits, Timeouts, WireName
+from teahouse.llm.settings import BreakerSettings, BudgetLimits, RateLimits, Timeouts, WireName
 
 
 class SecretRef(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -90,6 +90,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     aliases: dict[str, dict[str, Weight]] = field(default_factory=dict[str, dict[str, Weight]])
     fallbacks: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     breaker: BreakerSettings = BreakerSettings()
+    budgets: BudgetLimits = BudgetLimits()
     local_model: LocalModel = LocalModel()
     limits: Limits = Limits()
     log: Log = Log()

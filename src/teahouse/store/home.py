@@ -16,6 +16,7 @@ from teahouse.core.clock import Clock
 from teahouse.core.errors import HomeInUse, Invalid, StorageDamaged
 from teahouse.core.ids import new_bytes
 from teahouse.store.agents import SqlAgents
+from teahouse.store.behind import Behind
 from teahouse.store.database import Database
 from teahouse.store.disk import refused_by_disk, sync_folder
 from teahouse.store.engine import Driver, StandardDriver, make_engine, translated
@@ -23,6 +24,7 @@ from teahouse.store.files import BlobFiles
 from teahouse.store.ledger import SqlLedger
 from teahouse.store.log import SqlLog
 from teahouse.store.people import SqlPeople
+from teahouse.store.purse import SqlPurse
 from teahouse.store.queue import SqlRunQueue
 from teahouse.store.reader import Reader
 from teahouse.store.secrets import SealedSecrets
@@ -43,6 +45,8 @@ class Store(Struct, frozen=True):
     files: BlobFiles
     secrets: SealedSecrets
     ledger: SqlLedger
+    purse: SqlPurse
+    behind: Behind
     boot: int
 
 
@@ -62,9 +66,11 @@ async def open_store(
         connection, boot = await asyncio.to_thread(_open_database, path, driver, clock)
         writer, reader = Writer(connection), Reader(make_engine(path, driver, read_only=True))
         database = Database(writer, reader, clock, boot)
-        files, ledger = BlobFiles(database, home / FILES), SqlLedger(database)
+        files, behind = BlobFiles(database, home / FILES), Behind(writer)
+        purse = SqlPurse(database, behind)
         try:
             await files.tidy()
+            await purse.tidy()
             yield Store(
                 log=SqlLog(database, files.sweep),
                 queue=SqlRunQueue(database),
@@ -72,11 +78,13 @@ async def open_store(
                 agents=SqlAgents(database),
                 files=files,
                 secrets=SealedSecrets(database, key),
-                ledger=ledger,
+                ledger=SqlLedger(database, behind),
+                purse=purse,
+                behind=behind,
                 boot=boot,
             )
         finally:
-            await ledger.close()
+            await behind.close()
             await writer.close()
             await reader.close()
             await asyncio.to_thread(connection.close)

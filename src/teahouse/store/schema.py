@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-REVISION = "0002"  # what `migrations` leads to; a test compares the two
+REVISION = "0003"  # what `migrations` leads to; a test compares the two
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -327,3 +327,22 @@ provider_call = Table(
 )
 Index("provider_call_at", provider_call.c.at)
 Index("provider_call_person", provider_call.c.person, provider_call.c.at)
+
+# One row for each budget that was touched: a run's, or that of an agent, a person, a key or the
+# house for one day. Amounts are in billionths of a dollar.
+budget = Table(
+    "budget",
+    metadata,
+    Column("account", Text, primary_key=True),
+    Column("spent", BigInteger, nullable=False),
+    Column("reserved", BigInteger, nullable=False),
+    _instant("at"),
+)
+
+reservation = Table(
+    "reservation",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("account", Text, primary_key=True),
+    Column("amount", BigInteger, nullable=False),
+)

@@ -1,0 +1,64 @@
+"""In the whole house: a fallback answers, the ledger knows who spent, a budget holds."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from teahouse.testing.answers import error_answer
+from teahouse.testing.endpoint import Endpoint
+from tests.app.test_serve import Guest, fake, running
+
+pytestmark = pytest.mark.anyio
+
+PRICES = '{"fake/fake": [1, 10], "fake/other": [1, 10]}'
+
+
+async def rows(guest: Guest, by: str) -> list[dict[str, Any]]:
+    """The ledger is written behind the answer's back."""
+    async with asyncio.timeout(10):
+        while not (found := (await guest.get(f"/api/usage?by={by}"))["items"]):
+            await asyncio.sleep(0.01)
+    return found
+
+
+async def test_the_next_model_answers_and_both_are_in_the_ledger(tmp_path: Path) -> None:
+    refused = error_answer(402, "insufficient_quota")
+    async with (
+        Endpoint([refused]) as endpoint,
+        running(
+            tmp_path,
+            **fake(endpoint),
+            TEAHOUSE_FALLBACKS='{"fake/fake": ["fake/other"]}',
+            TEAHOUSE_PRICES=PRICES,
+        ) as guest,
+    ):
+        _, run = await guest.say("hello")
+        steps = await guest.get(f"/api/runs/{run['id']}/steps")
+
+        assert run["status"] == "done"
+        assert steps["items"][0]["model"] == "fake/other"
+        models = {row["id"]: row for row in await rows(guest, "model")}
+        assert models["fake/fake"]["failed"] == 1
+        assert models["fake/other"]["cost"] > 0
+        [agent] = await rows(guest, "agent")
+        assert (agent["calls"], agent["unpriced"]) == (2, 0)
+        assert agent["name"] == (await guest.get("/api/agents"))["items"][0]["name"]
+
+
+async def test_a_budget_that_does_not_reach_ends_the_run_in_plain_words(tmp_path: Path) -> None:
+    async with (
+        Endpoint() as endpoint,
+        running(
+            tmp_path, **fake(endpoint), TEAHOUSE_BUDGETS__RUN="0.01", TEAHOUSE_PRICES=PRICES
+        ) as guest,
+    ):
+        conversation, run = await guest.say("hello")
+        posts = await guest.get(f"/api/messages?conversation={conversation}")
+
+        assert run["status"] == "failed"
+        assert posts["items"][-1]["problem"]["code"] == "budget_run"
+        assert not endpoint.requests
