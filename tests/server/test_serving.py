@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import aiohttp
 import pytest
 
 from teahouse.core.errors import Conflict, Invalid
+from teahouse.server import body, heads
 from teahouse.server.serving import address_of, bind, serve
 from tests.chat.conftest import Actor, open_house
-from tests.server.conftest import PASSWORD, House, Socket, open_new, open_web
+from tests.server.conftest import PASSWORD, House, Socket, Web, open_new, open_web
 from tests.server.test_sse import Halting
 
 pytestmark = pytest.mark.anyio
@@ -120,3 +122,67 @@ async def test_an_address_is_free_again_after_the_end(tmp_path: Path) -> None:
         async with aiohttp.ClientSession() as client:
             with pytest.raises(aiohttp.ClientConnectionError):
                 await client.get(web.address)
+
+
+async def test_a_head_that_does_not_end_is_waited_for_no_longer(
+    web: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heads, "HEAD_S", 0.1)
+    for begun in (b"", b"GET / HTTP/1.1\r\nHost: a"):
+        reader, writer = await connect(web)
+        writer.write(begun)
+        async with asyncio.timeout(10):
+            assert await reader.read() == b""
+        writer.close()
+
+
+async def test_a_head_without_measure_is_refused(web: Web) -> None:
+    reader, writer = await connect(web)
+    writer.write(b"GET / HTTP/1.1\r\nHost: a\r\nX-Long: ")
+    answer = b""
+    with contextlib.suppress(ConnectionError):
+        for _ in range(64):
+            writer.write(b"x" * 65_536)
+            await writer.drain()
+    with contextlib.suppress(ConnectionError):
+        answer = await reader.read(12)
+    writer.close()
+
+    assert answer in (b"HTTP/1.1 431", b"")
+
+
+async def test_the_next_request_of_a_connection_has_its_own_time(
+    web: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heads, "HEAD_S", 0.5)
+    reader, writer = await connect(web)
+    host = web.address.removeprefix("http://").encode()
+    async with asyncio.timeout(20):
+        for _ in range(3):
+            writer.write(b"GET /healthz HTTP/1.1\r\n")
+            await asyncio.sleep(0)
+            writer.write(b"Host: " + host + b"\r\n\r\n")
+            assert (await reader.readuntil(b"}")).startswith(b"HTTP/1.1 200")
+        writer.write(b"GET /healthz HTTP/1.1\r\n")
+        assert await reader.read() == b""
+    writer.close()
+
+
+async def test_an_upload_that_stands_still_is_given_up(
+    web: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(body, "READ_S", 0.1)
+    cookie = await web.cookie(web.owner)
+    reader, writer = await connect(web)
+    head = {"Host": web.address.removeprefix("http://"), "Content-Length": "5000", **cookie}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
+    writer.write(f"POST /api/files?name=x HTTP/1.1\r\n{lines}\r\nabc".encode())
+    async with asyncio.timeout(10):
+        answer = await reader.readuntil(b"\r\n")
+    writer.close()
+
+    assert answer.startswith(b"HTTP/1.1 408")
+
+
+async def connect(web: Web) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_connection(*web.address.removeprefix("http://").split(":"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import AsyncGenerator
 from functools import cache
 from typing import Any, TypeVar
 
@@ -40,6 +41,19 @@ class Request(litestar.Request[Person, Credential, State]):
     def peer(self) -> str:
         """The address at the other end of the connection, never what a header says."""
         return self.client.host if self.client else ""
+
+    async def stream(self) -> AsyncGenerator[bytes]:
+        """The body in pieces; each must come in time."""
+        pieces = super().stream()
+        while True:
+            try:
+                async with asyncio.timeout(READ_S):
+                    piece = await anext(pieces)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise Invalid("body_too_slow", seconds=f"{READ_S:g}") from None
+            yield piece
 
     async def body(self) -> bytes:
         try:

@@ -14,6 +14,7 @@ import uvicorn
 
 from teahouse.core.errors import Conflict, Invalid
 from teahouse.server.app import Application
+from teahouse.server.heads import LimitedHttp
 from teahouse.server.readers import Readers
 from teahouse.server.socket import MAX_FRAME
 
@@ -70,7 +71,7 @@ async def serve(
         app.readers,
         uvicorn.Config(
             app,
-            http="httptools",
+            http=LimitedHttp,
             ws="websockets-sansio",
             ws_per_message_deflate=False,
             ws_max_size=MAX_FRAME,
