@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import re
@@ -13,7 +12,8 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from teahouse.core.errors import Invalid, NotFound, StorageFull, TooLarge
+from teahouse.core.disk import refused_by_disk, replace_file
+from teahouse.core.errors import Invalid, NotFound, TooLarge
 
 log = logging.getLogger(__name__)
 
@@ -68,22 +68,12 @@ class Workspaces:
         return decode_text(data, path)
 
     def write_soul(self, workspace: str, soul: str) -> None:
-        """Raises `TooLarge`, and `Invalid` where no file of this name can be written."""
+        """Raises `TooLarge`, `StorageFull`, and `Invalid` where no such file can be written."""
         check_soul(soul)
         path = self._folder(workspace) / SOUL
-        temporary = path.with_name(f".{SOUL}.new")
         with _unwritable(path):
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            try:
-                with temporary.open("wb") as file:
-                    file.write(soul.encode())
-                    file.flush()
-                    os.fsync(file.fileno())
-                temporary.replace(path)
-            except OSError:
-                with suppress(OSError):
-                    temporary.unlink()
-                raise
+            replace_file(path, soul.encode())
 
     def remove(self, workspace: str) -> None:
         """What cannot be removed stays, with a line in the log: its agent is gone already."""
@@ -124,10 +114,9 @@ def _read(path: Path, most: int) -> bytes:
 def _unwritable(path: Path) -> Generator[None]:
     """Say in words why a file cannot be written; a full disk has words of its own."""
     try:
-        yield
+        with refused_by_disk():
+            yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise StorageFull("storage_full") from error
         raise Invalid("file_unwritable", path=path, detail=error.strerror or error) from error
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from teahouse.app.house import open_house
 from teahouse.core.codec import encode
+from teahouse.core.disk import replace_file
 from teahouse.server.gate import is_loopback
 from teahouse.server.serving import address_of, bind
 from teahouse.server.serving import serve as serve_web
@@ -58,12 +59,7 @@ async def serve(
 def _word(path: Path, opened: Open) -> Generator[None]:
     """The file by which the command line finds us: readable to the owner alone."""
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    fresh = path.with_suffix(".new")
-    fresh.unlink(missing_ok=True)
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(encode({"url": opened.url, "key": opened.key, "pid": os.getpid()}))
-    fresh.replace(path)
+    replace_file(path, encode({"url": opened.url, "key": opened.key, "pid": os.getpid()}))
     try:
         yield
     finally:

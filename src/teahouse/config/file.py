@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from teahouse.config.home import FILE
 from teahouse.config.keys import Key
+from teahouse.core.disk import NO_ROOM, replace_file
 from teahouse.core.errors import SettingsError, StorageFull
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ log = logging.getLogger(__name__)
 
 PREVIOUS = ".previous"
 OWNER_ONLY = 0o600
-NO_ROOM = {28, 122}  # ENOSPC, EDQUOT
 _HEADING = "# Settings of Teahouse. The environment (TEAHOUSE_…) wins over this file.\n\n"
 
 
@@ -137,34 +137,15 @@ def _remove(document: tomlkit.TOMLDocument, key: Key) -> None:
 def write_atomically(path: Path, text: str) -> None:
     """Write so that a crash leaves the old text or the new one, durably, for its owner alone."""
     target = path.resolve()  # a link stays a link
-    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(target)
-        _sync_folder(target.parent)
+        replace_file(target, text.encode())
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
         if error.errno in NO_ROOM:
             raise StorageFull("settings_disk_full", path=path) from error
         raise SettingsError(
             "settings_file_unwritable", path=path, detail=error.strerror or error
         ) from error
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 _SECRET = re.compile(r'secret\s*=\s*"([^"]+)"')

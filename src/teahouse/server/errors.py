@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 import math
 import re
@@ -14,6 +13,7 @@ from litestar.exceptions import HTTPException, ValidationException
 
 from teahouse.core import errors, i18n
 from teahouse.core.codec import encode
+from teahouse.core.disk import NO_ROOM
 from teahouse.core.i18n import Language
 from teahouse.server.answers import Failed, Failure
 
@@ -33,7 +33,6 @@ STATUS: dict[type[errors.TeahouseError], int] = {
     errors.ProviderError: 502,
 }
 STATUS_OF_CODE = {"media_type": 415, "body_too_slow": 408, "wrong_method": 405}
-FULL = (errno.ENOSPC, errno.EDQUOT)
 _MISSING = re.compile(r"^Missing required \w+ parameter '(.*?)'")
 GONE = "client disconnected prematurely"  # the framework's words; no fault of ours
 
@@ -59,7 +58,7 @@ def known_error(error: Exception) -> errors.TeahouseError:
             return _wrong_parameter(error)
         case HTTPException() if error.status_code < 500 or error.detail == GONE:
             return _of_framework(error)
-        case OSError() if error.errno in FULL:
+        case OSError() if error.errno in NO_ROOM:
             return errors.StorageFull("storage_full")
         case _:
             log.error("A request failed", exc_info=error)

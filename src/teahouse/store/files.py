@@ -14,10 +14,10 @@ from typing import BinaryIO
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from teahouse.chat.ports import FileRecord, Files
+from teahouse.core.disk import refused_by_disk, sync_folder
 from teahouse.core.errors import NotFound, TooLarge
 from teahouse.core.ids import new_id
 from teahouse.store.database import Database
-from teahouse.store.disk import refused_by_disk, sync_folder
 from teahouse.store.posts import sees_file
 from teahouse.store.schema import doomed_blob, file
 from teahouse.store.sniff import LOOKS_AT, media_type

@@ -13,12 +13,12 @@ from msgspec import Struct
 from sqlalchemy import Connection
 
 from teahouse.core.clock import Clock
+from teahouse.core.disk import refused_by_disk, sync_folder
 from teahouse.core.errors import HomeInUse, Invalid, StorageDamaged
 from teahouse.core.ids import new_bytes
 from teahouse.store.agents import SqlAgents
 from teahouse.store.behind import Behind
 from teahouse.store.database import Database
-from teahouse.store.disk import refused_by_disk, sync_folder
 from teahouse.store.engine import Driver, StandardDriver, make_engine, translated
 from teahouse.store.files import BlobFiles
 from teahouse.store.ledger import SqlLedger
