@@ -126,6 +126,10 @@ async def test_a_schema_that_the_subset_cannot_say_goes_whole() -> None:
         ({"enum": ["a", None]}, {"type": "STRING", "enum": ["a"], "nullable": True}),
         ({"type": "integer", "enum": [1, 2]}, None),
         ({"type": "object"}, None),
+        (
+            {"properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "string"}},
+            None,
+        ),
         ({"type": "array"}, None),
         ({"type": "array", "items": {"type": "string"}, "prefixItems": []}, None),
         ({"$ref": "#/nowhere"}, None),
@@ -240,6 +244,23 @@ async def test_a_whole_reply_goes_back_part_by_part_as_it_came(sizes: tuple[int,
     assert [one.id for one in called] == ["fc1", "fc2"]
     assert found[1] == {"role": "model", "parts": REPLY}
     assert [part["functionResponse"]["id"] for part in found[2]["parts"]] == ["fc1", "fc2"]
+
+
+async def test_parts_go_back_in_the_order_in_which_they_came() -> None:
+    parts = [{"text": "a"}, {"functionCall": {"name": "f", "args": {}}}, {"text": "b"}]
+    _, outcome = await ask(Answer(steps=(answers.chunk(parts, "STOP"),)))
+
+    assert (await contents(HI, outcome.message))[1]["parts"] == parts
+
+
+async def test_half_a_character_does_not_leave_its_signed_part() -> None:
+    cut = answers.chunk([{"text": "HALF", "thoughtSignature": "S"}, {"text": "b"}], "STOP")
+    _, outcome = await ask(Answer(steps=(cut.replace(b"HALF", b"a\\ud83e"),)))
+
+    assert (await contents(HI, outcome.message))[1]["parts"] == [
+        {"text": "a\ufffd", "thoughtSignature": "S"},
+        {"text": "b"},
+    ]
 
 
 async def test_what_one_endpoint_gave_goes_to_no_other() -> None:

@@ -104,6 +104,114 @@ def test_calls_of_one_id_get_their_own_and_keep_their_results() -> None:
     assert [results[c.id] for c in calls] == [(Text(text=str(n)),) for n in (1, 2, 3, 4)]
 
 
+def test_a_result_is_that_of_the_latest_call_of_its_id() -> None:
+    history = [HI, said("assistant", call("a")), said("assistant", call("a"))]
+
+    *_, first, _, second = repair([*history, said("tool", result("a", "1"))])
+
+    assert [NO_RESULT in str(first), NO_RESULT in str(second)] == [True, False]
+
+
+def answered(history: list[dict[str, Any]]) -> dict[str, str]:
+    """What each tool of a repaired history gave."""
+    repaired = repair_json(history)
+    names = {c["id"]: c["function"]["name"] for m in repaired for c in m.get("tool_calls", [])}
+    return {names[m["tool_call_id"]]: m["content"] for m in repaired if m["role"] == "tool"}
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        [
+            {"role": "model", "parts": [{"functionCall": {"name": "f"}}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "g"}}]},
+            {
+                "role": "user",
+                "parts": [
+                    {"functionResponse": {"name": "f", "response": {"r": 1}}},
+                    {"functionResponse": {"name": "g", "response": {"r": 2}}},
+                ],
+            },
+        ],
+        [
+            {"role": "assistant", "function_call": {"name": "f", "arguments": "{}"}},
+            {"role": "function", "name": "f", "content": '{"r":1}'},
+            {"role": "assistant", "function_call": {"name": "g", "arguments": "{}"}},
+            {"role": "function", "name": "g", "content": '{"r":2}'},
+        ],
+        [
+            {"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"},
+            {"type": "function_call", "call_id": "2", "name": "g", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "2", "output": '{"r":2}'},
+            {"type": "function_call_output", "call_id": "1", "output": '{"r":1}'},
+        ],
+        [
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "tool_use", "id": "1", "name": "f", "input": {}},
+                    {"type": "tool_use", "id": "2", "name": "g", "input": {}},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "2", "content": '{"r":2}'},
+                    {"type": "tool_result", "tool_use_id": "1", "content": '{"r":1}'},
+                ],
+            },
+        ],
+        [
+            {
+                "type": "ai",
+                "content": "",
+                "tool_calls": [
+                    {"name": "f", "args": {}, "id": "1"},
+                    {"name": "g", "args": {}, "id": "2"},
+                ],
+            },
+            {"type": "tool", "tool_call_id": "2", "content": '{"r":2}'},
+            {"type": "tool", "tool_call_id": "1", "content": '{"r":1}'},
+        ],
+        [
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "tool-call", "toolCallId": "1", "toolName": "f", "input": {}},
+                    {"type": "tool-call", "toolCallId": "2", "toolName": "g", "input": {}},
+                ],
+            },
+            {
+                "role": "tool",
+                "content": [
+                    {"type": "tool-result", "toolCallId": "2", "output": {"r": 2}},
+                    {"type": "tool-result", "toolCallId": "1", "output": {"r": 1}},
+                ],
+            },
+        ],
+    ],
+    ids=["gemini", "functions", "responses", "anthropic", "langchain", "ai-sdk"],
+)
+def test_calls_and_results_of_other_programs_stay_together(history: list[dict[str, Any]]) -> None:
+    assert answered(history) == {"f": '{"r":1}', "g": '{"r":2}'}
+
+
+def test_pictures_and_files_of_other_programs_stay() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
+    forms: list[dict[str, Any]] = [
+        picture,
+        {"type": "input_image", "image_url": "data:image/png;base64,aGk="},
+        {
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/png", "data": "aGk="},
+        },
+        {"inlineData": {"mimeType": "image/png", "data": "aGk="}},
+    ]
+    (seen,) = repair_json([{"role": "user", "content": ["look", *forms]}])
+
+    assert seen["content"] == [{"type": "text", "text": "look"}, *[picture] * 4]
+
+
 def test_an_id_that_is_made_up_is_never_one_that_comes_later() -> None:
     history = [HI, said("assistant", call(""), call("call_1"))]
 

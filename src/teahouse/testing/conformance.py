@@ -181,12 +181,16 @@ def _same_tools(wanted: list[list[Any]], got: list[list[Any]]) -> bool:
 
 
 def _laws(outcome: Outcome) -> dict[str, tuple[object, object]]:
-    """What holds for every stream: one end, and parts that say what the deltas said."""
+    """What holds for every stream: one end, calls that can be told apart, and parts that say what
+    the deltas said."""
     ends = sum(isinstance(event, ReplyDone) for event in outcome.events)
     ends += outcome.error is not None
     problems: dict[str, tuple[object, object]] = {}
     if ends != 1:
         problems["ends"] = (1, ends)
+    identities = [call.id for call in outcome.message.tool_calls]
+    if not all(identities) or len(set(identities)) < len(identities):
+        problems["ids"] = ("one of its own for each call", identities)
     parts = said(outcome.events)
     kinds: tuple[tuple[Literal["text", "thinking"], type[Text | Thinking]], ...]
     kinds = (("text", Text), ("thinking", Thinking))
