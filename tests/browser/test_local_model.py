@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.browser.conftest import House, Visitor
 from tests.browser.words import say
 
 FOLDER = Path(os.environ.get("TEAHOUSE_MODELS") or "~/.cache/teahouse/models").expanduser()
+HAN, LATIN = re.compile(r"[\u4e00-\u9fff]{4}"), re.compile(r"[A-Za-z]{4}")
 ANSWERS_WITHIN_MS = 240_000  # on a busy machine without a free core
 
 
@@ -44,11 +46,12 @@ def test_a_newcomer_talks_to_the_model_on_this_machine_in_both_languages(
     assert [agent["name"] for agent in agents] == ["掌柜", "书童", "工匠"]
 
     page.get_by_role("main").get_by_text("掌柜").first.click()
-    for question, words in (("中国的首都是哪座城市？", "北京"), ("What is 2 + 3?", "5")):
+    # which words a model of this size finds is its own affair; in which language is not
+    for question, words in (("用中文介绍一下绿茶。", HAN), ("Say hello in English.", LATIN)):
         page.get_by_role("main").get_by_role("textbox").fill(question)
         page.keyboard.press("Enter")
         answer = page.get_by_role("log").get_by_role("article").last
-        expect(answer).to_contain_text(words, timeout=ANSWERS_WITHIN_MS)
+        expect(answer.locator("p").first).to_contain_text(words, timeout=ANSWERS_WITHIN_MS)
         stop = page.get_by_role("button", name=say("zh-CN", "chat.stop"))
         expect(stop).to_have_count(0, timeout=ANSWERS_WITHIN_MS)
 
