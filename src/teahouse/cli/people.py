@@ -12,7 +12,7 @@ from teahouse.cli.call import ask as call
 from teahouse.cli.call import terminal_of
 from teahouse.cli.client import Client
 from teahouse.cli.options import Home, Json, Yes
-from teahouse.cli.terminal import Terminal, read_standard_input
+from teahouse.cli.terminal import Terminal, read_standard_input, when
 from teahouse.core.errors import Invalid, NotFound
 from teahouse.core.ids import new_secret
 
@@ -151,7 +151,12 @@ def list_keys(ctx: typer.Context, home: Home = None, as_json: Json = False) -> N
             return
         heads = [terminal.t(f"cli.head.{name}") for name in ("name", "created", "used", "id")]
         rows = [
-            (k["name"], k["created_at"][:10], (k["last_used_at"] or "–")[:10], k["id"])
+            (
+                k["name"],
+                when(k["created_at"]),
+                when(k["last_used_at"]) if k["last_used_at"] else "–",
+                k["id"],
+            )
             for k in found
         ]
         terminal.table(heads, rows)

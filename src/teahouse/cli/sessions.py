@@ -12,7 +12,7 @@ from teahouse.cli import find
 from teahouse.cli.call import ask as call
 from teahouse.cli.client import Client
 from teahouse.cli.options import Home, Json, Yes
-from teahouse.cli.terminal import Terminal, unprintable
+from teahouse.cli.terminal import Terminal, unprintable, when
 from teahouse.core.errors import Invalid
 
 Session = Annotated[str, typer.Argument(help="cli.argument.session")]
@@ -43,7 +43,7 @@ def list_sessions(
             return
         heads = [terminal.t(f"cli.head.{name}") for name in ("title", "posts", "updated", "id")]
         rows = [
-            (one["title"] or "–", one["posts"], one["updated_at"][:16].replace("T", " "), one["id"])
+            (one["title"] or "–", one["posts"], when(one["updated_at"]), one["id"])
             for one in page["items"]
         ]
         terminal.table(heads, rows)

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime
 from typing import Any, TextIO
 
 from teahouse.cli.ports import Host
@@ -104,6 +105,11 @@ def unprintable(error: OSError) -> Exception:
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is left at the end
     return Invalid("output_unwritable", detail=error.strerror or error)
+
+
+def when(instant: str) -> str:
+    """An instant as the API tells it, by this computer's clock and to the minute."""
+    return f"{datetime.fromisoformat(instant).astimezone():%Y-%m-%d %H:%M}"
 
 
 def _plain(cell: object) -> Any:
