@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teahouse.core.messages import Blob, Message, Text, Thinking, ToolCall, ToolResult
-from teahouse.llm.any_history import repair_json
 from teahouse.llm.client import Client
 from teahouse.llm.provider import ModelRequest
 from teahouse.llm.repair import NO_OUTPUT, NO_RESULT, NOTHING_SAID, repair
+from teahouse.llm.repair_json import repair_json
 from teahouse.testing.case_files import read_cases
 from teahouse.testing.providers import ScriptedProvider
 from teahouse.testing.repairs import flaws_of, judge, lost_texts
@@ -196,6 +196,24 @@ def test_calls_and_results_of_other_programs_stay_together(history: list[dict[st
     assert answered(history) == {"f": '{"r":1}', "g": '{"r":2}'}
 
 
+def test_calls_of_one_name_without_ids_get_their_results_in_order() -> None:
+    calls = [{"functionCall": {"name": "f", "args": {"x": n}}} for n in (1, 2)]
+    results = [{"functionResponse": {"name": "f", "response": {"x": n}}} for n in (1, 2)]
+    repaired = repair_json([{"role": "model", "parts": calls}, {"role": "user", "parts": results}])
+
+    assert [m["content"] for m in repaired if m["role"] == "tool"] == ['{"x":1}', '{"x":2}']
+
+
+def test_nesting_beyond_reason_is_no_end_of_the_world() -> None:
+    deep: Any = "hi"
+    for _ in range(5000):
+        deep = [deep]
+
+    assert repair_json([deep, {"role": "user", "content": [deep, "still here"]}]) == [
+        {"role": "user", "content": "still here"}
+    ]
+
+
 def test_pictures_and_files_of_other_programs_stay() -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
     forms: list[dict[str, Any]] = [
@@ -210,6 +228,13 @@ def test_pictures_and_files_of_other_programs_stay() -> None:
     (seen,) = repair_json([{"role": "user", "content": ["look", *forms]}])
 
     assert seen["content"] == [{"type": "text", "text": "look"}, *[picture] * 4]
+
+
+def test_sounds_of_other_programs_stay() -> None:
+    sound = {"type": "input_audio", "input_audio": {"data": "aGk=", "format": "wav"}}
+    ((kept,),) = [m["content"] for m in repair_json([{"role": "user", "content": [sound]}])]
+
+    assert kept["file"]["file_data"] == "data:audio/wav;base64,aGk="
 
 
 def test_an_id_that_is_made_up_is_never_one_that_comes_later() -> None:

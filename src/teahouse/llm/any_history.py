@@ -1,7 +1,7 @@
-"""Histories as other programs keep them, to messages and back: total, whatever the JSON is.
+"""Histories as other programs keep them, to messages: total, whatever the JSON is.
 
 Reads the forms of OpenAI (chat, Responses), Anthropic, Gemini, LangChain and the AI SDK, mixed and
-broken. Writes OpenAI's chat form.
+broken; what comes out is not whole yet, `repair` makes it so.
 """
 
 from __future__ import annotations
@@ -22,10 +22,8 @@ from teahouse.core.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-    text_of,
 )
-from teahouse.llm.media import mention
-from teahouse.llm.repair import plain_object, plain_text, repair
+from teahouse.llm.repair import plain_object, plain_text
 from teahouse.llm.tool_calls import read_call
 
 _ROLES: Final[dict[str, Role]] = {
@@ -59,17 +57,11 @@ _IDS: Final = ("call_id", "tool_call_id", "tool_use_id", "toolCallId", "id")
 _NAMES: Final = ("name", "toolName", "tool_name")
 _ARGUMENTS: Final = ("arguments", "input", "args")
 _OUTPUTS: Final = ("content", "output", "result", "response")
+_FILES: Final = (
+    *("image_url", "source", "inlineData", "inline_data", "fileData", "file", "image"),
+    "input_audio",
+)
 _DEEPEST: Final = 32
-
-
-def repair_json(history: object) -> list[JsonObject]:
-    """`repair` for a history that came as JSON."""
-    messages = repair(messages_from(history))
-    if messages and all(message.role == "system" for message in messages):
-        kept = cast("list[JsonObject]", history) if isinstance(history, list) else []
-        if [m.parts for m in messages_from(kept)] == [m.parts for m in messages]:
-            return list(kept)  # nothing to ask yet, so nothing to repair
-    return [written for message in messages for written in _written(message)]
 
 
 def messages_from(history: object) -> list[Message]:
@@ -186,7 +178,7 @@ class _Reader:
             part for part in self._blocks(output, "user") if isinstance(part, Text | Blob)
         )
         if not content and isinstance(output, dict):
-            content = (Text(text=_as_json(cast("JsonObject", output))),)
+            content = (Text(text=as_json(cast("JsonObject", output))),)
         wrong = fields.get("is_error") is True
         return ToolResult(call=identity, content=content, is_error=wrong)
 
@@ -233,7 +225,7 @@ def _call(identity: str, name: str, arguments: object) -> ToolCall:
         return ToolCall(id=identity, name=name, arguments={}, malformed=text)
 
 
-def _as_json(fields: JsonObject) -> str:
+def as_json(fields: JsonObject) -> str:
     return encode(plain_object(fields)).decode()
 
 
@@ -250,7 +242,7 @@ def _text_in(block: JsonObject) -> str | None:
 def _blob(block: JsonObject) -> Blob | None:
     """A picture or file; it has no id here, `file` is where it lies."""
     fields = {"mimeType": "", **block}
-    for key in ("image_url", "source", "inlineData", "inline_data", "fileData", "file", "image"):
+    for key in _FILES:
         inner = block.get(key)
         if isinstance(inner, str):
             fields |= {"url": inner, "mimeType": "image/png" if "image" in key else ""}
@@ -259,6 +251,8 @@ def _blob(block: JsonObject) -> Blob | None:
             fields["mimeType"] = fields["mimeType"] or ("image/png" if "image" in key else "")
     where = _first(fields, ("url", "fileUri", "file_data", "file_id"))
     kind = str(_first(fields, ("media_type", "mime_type")) or fields["mimeType"])
+    if not kind and "format" in fields:
+        kind = f"audio/{fields['format']}"
     data = fields.get("data")
     if not isinstance(where, str) and isinstance(data, str):
         where = f"data:{kind};base64,{data}"
@@ -266,44 +260,3 @@ def _blob(block: JsonObject) -> Blob | None:
         return None
     name = str(fields.get("filename") or "file")
     return Blob(file=where, media_type=kind, name=name, size=0)
-
-
-def _written(message: Message) -> list[JsonObject]:
-    match message.role:
-        case "tool":
-            results = [part for part in message.parts if isinstance(part, ToolResult)]
-            return [
-                {"role": "tool", "tool_call_id": r.call, "content": _said(r.content)}
-                for r in results
-            ]
-        case "assistant":
-            return [_reply(message)]
-        case _:
-            plain = len(message.parts) == 1 and bool(message.text)
-            content = message.text if plain else [_shown(part) for part in message.parts]
-            return [{"role": message.role, "content": content}]
-
-
-def _reply(message: Message) -> JsonObject:
-    calls = [
-        {
-            "id": call.id,
-            "type": "function",
-            "function": {"name": call.name, "arguments": _as_json(call.arguments)},
-        }
-        for call in message.tool_calls
-    ]
-    written: JsonObject = {"role": "assistant", "content": message.text or None}
-    return written | ({"tool_calls": calls} if calls else {})
-
-
-def _said(content: Sequence[Text | Blob]) -> str:
-    return "\n".join(part.text if isinstance(part, Text) else mention(part) for part in content)
-
-
-def _shown(part: Part) -> JsonObject:
-    if not isinstance(part, Blob):
-        return {"type": "text", "text": text_of((part,))}
-    if part.media_type.startswith("image/"):
-        return {"type": "image_url", "image_url": {"url": part.file}}
-    return {"type": "file", "file": {"file_data": part.file, "filename": part.name}}

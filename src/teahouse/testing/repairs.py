@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, cast
 
 from teahouse.core.messages import JsonObject
-from teahouse.llm.any_history import repair_json
 from teahouse.llm.repair import plain_text
+from teahouse.llm.repair_json import repair_json
 from teahouse.testing.case_files import Case, Verdict
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
