@@ -21,7 +21,7 @@ from teahouse.config.keys import EMBEDDED
 from teahouse.config.live import LiveSettings, mask
 from teahouse.config.load import load, variable
 from teahouse.core import i18n
-from teahouse.core.errors import SettingsError
+from teahouse.core.errors import SettingsError, StorageFull
 from teahouse.llm.local import NAME as LOCAL
 from teahouse.llm.settings import ProviderSettings
 
@@ -61,15 +61,21 @@ def refused(home: Path, environ: Mapping[str, str] | None = None) -> SettingsErr
 
 
 class Safe:
-    """Secrets in memory."""
+    """Secrets in memory. With `lost` those there are do not open any more, as without the home's
+    key; for the name `full_for` there is no room."""
 
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
+        self.lost, self.full_for = False, ""
 
     async def put(self, name: str, value: str, /) -> None:
-        self.values[name] = value
+        if name == self.full_for:
+            raise StorageFull("storage_full")
+        self.values[name], self.lost = value, False
 
     async def get(self, name: str, /) -> str | None:
+        if self.lost and name in self.values:
+            raise SettingsError("secret_unreadable", name=name)
         return self.values.get(name)
 
     async def remove(self, name: str, /) -> None:
@@ -524,6 +530,36 @@ async def test_a_key_given_by_patch_is_sealed_and_the_file_names_only_its_place(
     assert again.providers == live.providers
     shown = again.public()["providers"]["deep"]
     assert (shown["api_key"], shown["api_keys"]) == ("••••abcd", {"second": "••••3456"})
+
+
+@pytest.mark.anyio
+async def test_a_secret_that_no_longer_opens_keeps_no_house_shut_and_can_be_entered_again(
+    tmp_path: Path,
+) -> None:
+    safe = Safe()
+    live = await LiveSettings.open(tmp_path, {}, safe)
+    await live.patch({"providers.deep.api_key": "sk-0123456789abcd"})
+
+    safe.lost = True
+    live = await LiveSettings.open(tmp_path, {}, safe)
+    assert live.providers["deep"].api_key is None
+    await live.patch({"providers.deep.api_key": "sk-fresh0123456789"})
+
+    assert live.providers["deep"].api_key == "sk-fresh0123456789"
+
+
+@pytest.mark.anyio
+async def test_a_change_that_fails_halfway_leaves_every_secret_as_it_was(tmp_path: Path) -> None:
+    safe = Safe()
+    live = await LiveSettings.open(tmp_path, {}, safe)
+    await live.patch({"providers.deep.api_key": "sk-0123456789abcd"})
+    before = dict(safe.values)
+
+    safe.full_for = "provider/wide"
+    with pytest.raises(StorageFull):
+        await live.patch({"providers": {"deep": {"api_key": "sk-new"}, "wide": {"api_key": "x"}}})
+
+    assert safe.values == before
 
 
 @pytest.mark.anyio

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -31,6 +32,8 @@ from teahouse.core import i18n
 from teahouse.core.errors import SettingsError
 from teahouse.core.messages import JsonObject
 from teahouse.llm.settings import ProviderSettings
+
+log = logging.getLogger(__name__)
 
 MASK = "••••"
 SHOWN = 4  # of a secret's end, when it is long enough that this tells little
@@ -93,8 +96,9 @@ class LiveSettings:
             leaves = dict(self._leaves((), changes))
             fresh = await self._fresh()
             named_before = fresh.file.secrets()
-            sealed = await self._seal(leaves)
+            sealed: dict[str, str | None] = {}
             try:
+                await self._seal(leaves, sealed)
                 await asyncio.to_thread(_write, fresh, leaves)
             except BaseException:
                 await self._unseal(sealed)
@@ -166,17 +170,15 @@ class LiveSettings:
             if key[: len(fixed)] == fixed or (whole and fixed[: len(key)] == key):
                 raise SettingsError("setting_locked", key=dotted(key), variable=variable)
 
-    async def _seal(self, leaves: dict[Key, Any]) -> dict[str, str | None]:
-        """Put secrets among `leaves` into the store and their names in their place; return what
-        the store had before."""
-        before: dict[str, str | None] = {}
+    async def _seal(self, leaves: dict[Key, Any], before: dict[str, str | None]) -> None:
+        """Put secrets among `leaves` into the store and their names in their place; note `before`
+        each what the store had."""
         for key, value in leaves.items():
             if isinstance(value, str) and is_secret(key):
                 name = _secret_name(key)
-                before[name] = await self._secrets.get(name)
+                before[name] = await _opened(self._secrets, name)
                 await self._secrets.put(name, value)
                 leaves[key] = SecretRef(secret=name)
-        return before
 
     async def _unseal(self, before: dict[str, str | None]) -> None:
         for name, value in before.items():
@@ -233,7 +235,17 @@ async def _values(config: Config, secrets: Secrets) -> dict[str, str]:
     for provider in config.providers.values():
         for value in (provider.api_key, *provider.headers.values(), *provider.api_keys.values()):
             if isinstance(value, SecretRef):
-                sealed = await secrets.get(value.secret)
-                if sealed is not None:
-                    found[value.secret] = sealed
+                opened = await _opened(secrets, value.secret)
+                if opened is not None:
+                    found[value.secret] = opened
     return found
+
+
+async def _opened(secrets: Secrets, name: str) -> str | None:
+    """The value, or None where it cannot be opened, as after the home's key was lost: only a house
+    that is open lets its owner enter the value again."""
+    try:
+        return await secrets.get(name)
+    except SettingsError as error:
+        log.warning("%s", error)
+        return None
