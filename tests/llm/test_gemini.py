@@ -19,19 +19,14 @@ from teahouse.testing import gemini_answers as answers
 from teahouse.testing.answers import Answer, json_answer
 from teahouse.testing.conformance import Outcome, replay
 from teahouse.testing.endpoint import Endpoint, Recorded
-from tests.llm.conversation import call, result, said
+from tests.llm.conversation import body_of, call, result, said
 
 pytestmark = pytest.mark.anyio
 HI = said("user", "hi")
 
 
-async def body(*messages: Message, profile: Profile | None = None, **request: Any) -> JsonObject:
-    asked = ModelRequest(model="m", messages=messages, **request)
-
-    async def read(file: str) -> bytes:
-        return file.encode()
-
-    return await gemini_body(asked, profile or Profile(), origin="acme/m", files=read)
+async def body(*messages: Message, **request: Any) -> JsonObject:
+    return await body_of(gemini_body, *messages, **request)
 
 
 async def contents(*history: Message, profile: Profile | None = None) -> list[JsonObject]:

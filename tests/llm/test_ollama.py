@@ -8,7 +8,7 @@ import pytest
 
 from teahouse.core.messages import Blob, JsonObject, Message
 from teahouse.llm.profiles import Profile
-from teahouse.llm.provider import ModelRequest, ToolSpec
+from teahouse.llm.provider import ToolSpec
 from teahouse.llm.providers import build_provider
 from teahouse.llm.settings import ProviderSettings
 from teahouse.llm.transport import Transport
@@ -17,19 +17,14 @@ from teahouse.testing import ollama_answers as answers
 from teahouse.testing.answers import Answer, json_answer
 from teahouse.testing.conformance import replay
 from teahouse.testing.endpoint import Endpoint
-from tests.llm.conversation import call, result, said
+from tests.llm.conversation import body_of, call, result, said
 
 pytestmark = pytest.mark.anyio
 HI = said("user", "hi")
 
 
-async def body(*messages: Message, profile: Profile | None = None, **request: Any) -> JsonObject:
-    asked = ModelRequest(model="m", messages=messages, **request)
-
-    async def read(file: str) -> bytes:
-        return file.encode()
-
-    return await ollama_body(asked, profile or Profile(), origin="acme/m", files=read)
+async def body(*messages: Message, **request: Any) -> JsonObject:
+    return await body_of(ollama_body, *messages, **request)
 
 
 async def test_a_plain_question_is_plain_json() -> None:
