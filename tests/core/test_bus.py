@@ -126,6 +126,20 @@ def test_an_idle_conversation_is_forgotten_and_its_places_never_return() -> None
     reading.close()
 
 
+def test_all_conversations_together_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bus_module, "KEPT_BYTES", 10_000)
+    bus = make()
+    bus.subscribe("read", lambda _: None)
+    for number in range(200):
+        bus.publish("read", None, [Resync()])
+        bus.publish(f"c_{number}", None, [Resync()])
+
+    kept = [channel for channel in bus._channels.values() if channel.ring]  # pyright: ignore[reportPrivateUsage]
+    assert sum(channel.ring_bytes for channel in kept) <= 10_000 + (200 * 150)
+    assert len(kept) < 100
+    assert "read" in bus._channels  # pyright: ignore[reportPrivateUsage]
+
+
 def test_asking_about_a_conversation_takes_no_memory() -> None:
     bus = make()
     for number in range(100):

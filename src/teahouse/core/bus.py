@@ -30,6 +30,7 @@ from teahouse.core.messages import ConversationId, RunId
 RING_EVENTS = 4_096
 RING_BYTES = 4 << 20
 KEPT_S = 900.0  # how long the memory of a conversation outlives its last event and reader
+KEPT_BYTES = 64 << 20  # of all conversations; past it those that nobody reads go sooner
 COMPACT_EVERY = 256
 
 
@@ -75,6 +76,7 @@ class Bus:
         # Where a channel begins: behind every place of those that were let go.
         self._first = boot << 32  # below 2**53 for two million starts: exact in JavaScript
         self._channels: dict[ConversationId, _Channel] = {}  # the one used longest ago first
+        self._bytes = 0  # of all rings
 
     def publish(
         self, conversation: ConversationId, run: RunId | None, events: Sequence[Event]
@@ -82,6 +84,7 @@ class Bus:
         """Give `events` their places and push them to every reader, as one batch."""
         channel = self._channel(conversation)
         frames = [self._frame(channel, conversation, run, event) for event in events]
+        before = channel.ring_bytes
         for frame in frames:
             channel.ring.append(frame)
             channel.ring_bytes += len(frame.data)
@@ -91,6 +94,7 @@ class Bus:
             old = channel.ring.popleft()
             channel.ring_bytes -= len(old.data)
             channel.dropped = old.seq
+        self._bytes += channel.ring_bytes - before
         if run is not None:
             _remember(channel.running, run, events)
         for sink in list(channel.sinks.values()):
@@ -146,6 +150,7 @@ class Bus:
         channel = self._channels.pop(conversation, None)
         if channel is not None:
             self._first = max(self._first, channel.seq)
+            self._bytes -= channel.ring_bytes
 
     def _channel(self, conversation: ConversationId) -> _Channel:
         channel = self._channels.pop(conversation, None)
@@ -158,8 +163,9 @@ class Bus:
 
     def _let_go(self, now: float) -> None:
         """Forget idle conversations. Those that somebody reads move up in the order instead."""
-        for conversation, channel in list(islice(self._channels.items(), 2)):
-            if now - channel.used < KEPT_S:
+        others = min(2, len(self._channels) - 1)  # two at a time: more than ever come anew
+        for conversation, channel in list(islice(self._channels.items(), others)):
+            if now - channel.used < KEPT_S and self._bytes <= KEPT_BYTES:
                 return
             if channel.sinks or channel.running:
                 channel.used = now
