@@ -13,6 +13,7 @@ from teahouse.agent.titles import suggest_title
 from teahouse.app.endpoints import Endpoints
 from teahouse.app.local import Embedded
 from teahouse.app.models import HouseModels
+from teahouse.app.pipeline import HousePipeline
 from teahouse.app.prices import Prices
 from teahouse.chat.accounts import Accounts
 from teahouse.chat.ports import Files, Run
@@ -68,6 +69,7 @@ class House:
             routes=self._routes,
             breakers=Breakers(clock, lambda: settings.config.breaker),
             gates=Gates(clock, self._limits_of),
+            pipeline=HousePipeline(settings),
             budgets=Budgets(
                 store.purse, lambda: settings.config.budgets, self._prices.facts, clock
             ),

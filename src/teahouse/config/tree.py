@@ -91,6 +91,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     fallbacks: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     breaker: BreakerSettings = BreakerSettings()
     budgets: BudgetLimits = BudgetLimits()
+    pipeline: tuple[str, ...] = ()
+    middleware: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     local_model: LocalModel = LocalModel()
     limits: Limits = Limits()
     log: Log = Log()

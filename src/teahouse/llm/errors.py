@@ -7,6 +7,7 @@ ProviderError
 ├── Overloaded *            500, 502, 503, 529 and the like
 ├── ContextTooLong          the request has more tokens than the model takes
 ├── ContentFiltered         the endpoint refused the content
+│   └── WordRefused         our own word filter did
 ├── RequestRefused          any other 4xx: a wrong model name, a wrong parameter
 ├── Malformed *             what came back is not of the dialect (HTML, broken JSON)
 ├── TimedOut *              one of the four clocks: connect, first_event, idle, total
@@ -66,6 +67,12 @@ class ContextTooLong(EndpointError):
 
 class ContentFiltered(EndpointError):
     name = "provider_content_filtered"
+
+
+class WordRefused(ContentFiltered):
+    """Not the endpoint: the house's own word filter."""
+
+    name = "word_refused"
 
 
 class RequestRefused(EndpointError):
