@@ -15,12 +15,15 @@ T = TypeVar("T")
 
 async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """Do `work`, and cut it at once when the connection of `request` closes."""
-    async with asyncio.TaskGroup() as group:
-        doing = group.create_task(work)
-        watching = group.create_task(_gone(request))
-        await asyncio.wait({doing, watching}, return_when=asyncio.FIRST_COMPLETED)
-        watching.cancel()
-        doing.cancel()  # nothing where it is done
+    try:
+        async with asyncio.TaskGroup() as group:
+            doing = group.create_task(work)
+            watching = group.create_task(_gone(request))
+            await asyncio.wait({doing, watching}, return_when=asyncio.FIRST_COMPLETED)
+            watching.cancel()
+            doing.cancel()  # nothing where it is done
+    except ExceptionGroup as errors:  # the caller is to be told of the error itself
+        raise errors.exceptions[0] from None
     if doing.cancelled():
         raise ClientException("the client has gone", status_code=499)
     return doing.result()
