@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 BACKLOG = 2048
 PING_EVERY_S = 20.0
 GRACE_S = 5
+KEEP_ALIVE_S = 75  # longer than clients keep idle connections: who closes first loses no request
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -83,6 +84,7 @@ async def serve(
             server_header=False,
             access_log=False,
             log_config=None,
+            timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=GRACE_S,
         ),
     )
