@@ -12,7 +12,14 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, inspect
 
-from teahouse.core.errors import Conflict, HomeInUse, Invalid, SettingsError, StorageDamaged
+from teahouse.core.errors import (
+    Conflict,
+    HomeInUse,
+    Invalid,
+    SettingsError,
+    StorageDamaged,
+    StorageFull,
+)
 from teahouse.store.engine import StandardDriver, make_engine
 from teahouse.store.home import open_store
 from teahouse.store.migrate import migrate
@@ -96,6 +103,30 @@ async def test_a_folder_that_holds_other_things_keeps_its_mode(
 async def test_a_place_that_can_be_no_home_is_told_as_such(place: str, clock: FakeClock) -> None:
     with pytest.raises(Invalid, match=place):
         async with open_store(Path(place), clock):
+            pass
+
+
+@pytest.mark.parametrize("name", ["secret.key", "teahouse.db", "files", "lock"])
+async def test_what_stands_in_the_way_in_a_home_is_named(
+    home: Path, clock: FakeClock, name: str
+) -> None:
+    os.mkdir(home)  # noqa: PTH102
+    (home / name).touch() if name == "files" else (home / name).mkdir()
+
+    with pytest.raises(Invalid, match=name):
+        async with open_store(home, clock):
+            pass
+
+
+async def test_a_database_that_cannot_be_opened_is_told_as_such(
+    home: Path, clock: FakeClock
+) -> None:
+    async with open_store(home, clock):
+        pass
+    (home / "teahouse.db-wal").mkdir()
+
+    with pytest.raises(StorageFull, match="unable to open"):
+        async with open_store(home, clock):
             pass
 
 

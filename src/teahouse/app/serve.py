@@ -16,6 +16,7 @@ from teahouse.core.disk import replace_file
 from teahouse.server.gate import is_loopback
 from teahouse.server.serving import address_of, bind
 from teahouse.server.serving import serve as serve_web
+from teahouse.store.home import usable
 
 WORD = Path("run") / "server.json"
 
@@ -58,8 +59,9 @@ async def serve(
 @contextmanager
 def _word(path: Path, opened: Open) -> Generator[None]:
     """The file by which the command line finds us: readable to the owner alone."""
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    replace_file(path, encode({"url": opened.url, "key": opened.key, "pid": os.getpid()}))
+    with usable(path.parents[1]):
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        replace_file(path, encode({"url": opened.url, "key": opened.key, "pid": os.getpid()}))
     try:
         yield
     finally:

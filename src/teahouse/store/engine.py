@@ -107,7 +107,8 @@ def translated(error: Exception) -> Exception:
     match code & 0xFF if isinstance(code, int) else None:
         case 5:  # SQLITE_BUSY
             ours = HomeInUse("home_locked")
-        case 10:  # SQLITE_IOERR, also what a full disk looks like to fsync or to a quota
+        case 3 | 8 | 10 | 14:  # SQLITE_PERM, READONLY, CANTOPEN, and IOERR, which is also what a
+            # full disk looks like to fsync or to a quota
             ours = StorageFull("storage_failed", detail=original)
         case 11 | 26:  # SQLITE_CORRUPT, SQLITE_NOTADB
             ours = StorageDamaged("storage_damaged", detail=original)

@@ -62,14 +62,16 @@ async def open_store(
     """
     with _claimed(home):
         path, driver = home / DATABASE, driver or StandardDriver()
-        key = await asyncio.to_thread(_secret_key, home / KEY)
-        connection, boot = await asyncio.to_thread(_open_database, path, driver, clock)
+        with usable(home):
+            key = await asyncio.to_thread(_secret_key, home / KEY)
+            connection, boot = await asyncio.to_thread(_open_database, path, driver, clock)
         writer, reader = Writer(connection), Reader(make_engine(path, driver, read_only=True))
         database = Database(writer, reader, clock, boot)
         files, behind = BlobFiles(database, home / FILES), Behind(writer)
         purse = SqlPurse(database, behind)
         try:
-            await files.tidy()
+            with usable(home):
+                await files.tidy()
             await purse.tidy()
             yield Store(
                 log=SqlLog(database, files.sweep),
@@ -91,14 +93,22 @@ async def open_store(
 
 
 @contextmanager
-def _claimed(home: Path) -> Generator[None]:
-    """Hold the lock of the home. Its file is never removed: else two could hold one each."""
+def usable(home: Path) -> Generator[None]:
+    """Say which file stands in the way: it belongs to somebody else, say, or is a folder."""
     try:
         with refused_by_disk():
-            _make(home)
-            handle = os.open(home / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            yield
     except OSError as error:
-        raise Invalid("home_unusable", home=home, detail=error.strerror or error) from error
+        what = f"{error.filename}: {error.strerror}" if error.filename else error
+        raise Invalid("home_unusable", home=home, detail=what) from error
+
+
+@contextmanager
+def _claimed(home: Path) -> Generator[None]:
+    """Hold the lock of the home. Its file is never removed: else two could hold one each."""
+    with usable(home):
+        _make(home)
+        handle = os.open(home / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
