@@ -563,6 +563,21 @@ async def test_a_change_that_fails_halfway_leaves_every_secret_as_it_was(tmp_pat
 
 
 @pytest.mark.anyio
+async def test_a_dotted_key_may_end_in_a_name_with_dots(tmp_path: Path) -> None:
+    live = await LiveSettings.open(tmp_path, {}, Safe())
+
+    await live.patch({"prices.mine/gpt-5.4-mini": "[1, 2]", "aliases.fast.mine/gpt-5.4": "5"})
+    await live.patch({"fallbacks.mine/gpt-5.4": "a/b, c/d", "limits.steps": "7"})
+    await live.patch({"windows.mine/gpt-5.4": "4096"})
+    await live.patch({"windows.mine/gpt-5.4": None})
+
+    assert live.config.prices == {"mine/gpt-5.4-mini": (1, 2)}
+    assert live.config.aliases == {"fast": {"mine/gpt-5.4": 5}}
+    assert live.config.fallbacks == {"mine/gpt-5.4": ("a/b", "c/d")}
+    assert (live.config.windows, live.config.limits.steps) == ({}, 7)
+
+
+@pytest.mark.anyio
 async def test_sending_back_what_was_shown_changes_nothing(tmp_path: Path) -> None:
     live = await LiveSettings.open(tmp_path, {}, Safe())
     await live.patch({"providers.deep.api_key": "sk-0123456789abcd"})

@@ -251,6 +251,17 @@ def test_a_wrong_setting_is_refused_with_what_to_do(
     assert said in done.stderr
 
 
+def test_usage_is_added_up_and_an_unknown_price_is_said(house: Teahouse) -> None:
+    house("models", "test")
+    by_model = {row["id"]: row for row in house.json("models", "usage", "--by", "model")["items"]}
+    table = house("models", "usage", "--by", "model").stdout
+
+    one = next(row for name, row in by_model.items() if name.startswith("fake/"))
+    assert one["calls"] == one["unpriced"] > 0
+    assert "unknown" in table
+    assert house("models", "usage", "--by", "moon").returncode == 2
+
+
 def test_models_are_listed_and_tested(house: Teahouse) -> None:
     listed = house.json("models", "list")["items"]
     good = house.json("models", "test")

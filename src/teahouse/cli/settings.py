@@ -120,8 +120,10 @@ def _leaves(tree: dict[str, Any], above: str = "") -> list[tuple[str, Any]]:
 
 
 def _at(tree: Any, key: str) -> Any:
-    place = tree
-    for name in key.split("."):
+    place, left = tree, key
+    while left:
+        whole = isinstance(place, dict) and left in place  # names of models have dots too
+        name, _, left = (left, "", "") if whole else left.partition(".")
         if not isinstance(place, dict) or name not in place:
             raise NotFound("setting_not_there", key=key)
         place = cast("dict[str, Any]", place)[name]

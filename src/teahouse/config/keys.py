@@ -126,6 +126,8 @@ def convert(key: Key, value: Any, source: str) -> Any:
 def parse(key: Key, text: str, source: str) -> Any:
     """Read a leaf's value from text, as environment and command line have it."""
     kind = kind_of(key)
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
     value: Any = text
     if kind is Any:
         with suppress(ValueError):

@@ -16,6 +16,7 @@ from teahouse.config.home import LANGUAGE, system_language
 from teahouse.config.keys import (
     NOT_SETTINGS,
     Key,
+    Unknown,
     convert,
     dotted,
     is_leaf,
@@ -203,8 +204,16 @@ def mask(secret: str) -> str:
 
 
 def _parts(key: Key, name: str) -> Key:
-    each = named(kind_of(key))
-    return (name,) if each is not None and is_leaf(each) else tuple(name.split("."))
+    """Where `name` leads below `key`; names of models and of headers may have dots."""
+    parts = tuple(name.split("."))
+    for depth in range(len(parts)):
+        try:
+            each = named(kind_of((*key, *parts[:depth])))
+        except Unknown:
+            break
+        if each is not None and is_leaf(each):
+            return (*parts[:depth], ".".join(parts[depth:]))
+    return parts
 
 
 def _checked(key: Key, value: Any) -> Any:

@@ -212,6 +212,7 @@ class Client:
 
 def _signed(batch: Sequence[StreamEvent], model: str) -> Sequence[StreamEvent]:
     """Say which model answered, where it is another than was asked."""
-    if not isinstance(batch[-1], ReplyDone):
+    done = batch[-1] if batch else None
+    if not isinstance(done, ReplyDone):
         return batch
-    return [*batch[:-1], msgspec.structs.replace(batch[-1], model=model)]
+    return [*batch[:-1], msgspec.structs.replace(done, model=model)]
