@@ -30,7 +30,6 @@ const LOOK_AGAIN_MS = 4_000;
 export const keys = {
   status: ["status"] as const,
   me: ["me"] as const,
-  people: ["people"] as const,
   agents: ["agents"] as const,
   agent: (id: string) => ["agents", id] as const,
   conversations: ["conversations"] as const,
@@ -57,13 +56,6 @@ export function useManages(): boolean {
   const role = useMe().data?.role;
   return role === "owner" || role === "admin";
 }
-
-export const usePeople = () =>
-  useQuery({
-    queryKey: keys.people,
-    queryFn: ({ signal }) => get<Page<Person>>("/api/people", { signal }),
-    select: (page) => page.items,
-  });
 
 function arrived(client: QueryClient, person: Person) {
   client.setQueryData(keys.me, person);

@@ -20,7 +20,6 @@ export type {
 } from "./generated/api";
 
 export type TextPart = api.Text;
-export type ThinkingPart = api.Thinking;
 export type BlobPart = api.Blob;
 export type ToolCallPart = api.ToolCall;
 export type ToolResultPart = api.ToolResult;
@@ -33,7 +32,6 @@ export type MessageDraft = api.NewMessage;
 export type Received = api.Accepted;
 export type StoredFile = Omit<api.FileView, "created_at">;
 export type Ending = NonNullable<api.Post["ending"]>;
-export type RunStatus = api.Run["status"];
 
 export type Model = api.ModelEntry;
 export type ModelTest = api.Trial;

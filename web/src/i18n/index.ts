@@ -1,5 +1,4 @@
 /** Every text a person reads comes from the locale files that page, CLI and server share. */
-import type enErrors from "@locales/en-US/errors.json";
 import type enPage from "@locales/en-US/page.json";
 import i18next from "i18next";
 import { initReactI18next, useTranslation } from "react-i18next";
@@ -7,7 +6,6 @@ import { speak } from "@/api/client";
 import type { Language } from "@/api/types";
 
 export type PageKey = keyof typeof enPage;
-export type ErrorKey = keyof typeof enErrors;
 export type Values = Record<string, string | number>;
 
 export const LANGUAGES: readonly Language[] = ["zh-CN", "zh-HK", "en-US"];
