@@ -62,3 +62,16 @@ async def test_a_budget_that_does_not_reach_ends_the_run_in_plain_words(tmp_path
         assert run["status"] == "failed"
         assert posts["items"][-1]["problem"]["code"] == "budget_run"
         assert not endpoint.requests
+
+
+async def test_an_alias_may_be_chosen_and_answers(tmp_path: Path) -> None:
+    environ = {"TEAHOUSE_DEFAULT_MODEL": "fast", "TEAHOUSE_ALIASES__FAST": '{"fake/other": 1}'}
+    async with Endpoint() as endpoint, running(tmp_path, **fake(endpoint) | environ) as guest:
+        listed = [one["id"] for one in (await guest.get("/api/models"))["items"]]
+        _, run = await guest.say("hello")
+        [step] = (await guest.get(f"/api/runs/{run['id']}/steps"))["items"]
+        _, trial = await guest.ask("POST", "/api/models/test", {"model": "fast"})
+
+        assert "fast" in listed
+        assert (run["status"], step["model"]) == ("done", "fake/other")
+        assert (trial["ok"], trial["model"]) == (True, "fake/other")

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from teahouse.llm.budget import Cap
+from teahouse.llm.usage import CallRecord
 from teahouse.store.engine import StandardDriver, make_engine
 from teahouse.store.home import open_store
 from teahouse.testing.clock import FakeClock
@@ -51,7 +53,18 @@ async def live_a_day(house: House, driver: TracingDriver) -> None:
     await house.store.people.key(b"key")
     record = await upload(house, mei, b"x")
     await house.store.files.get(mei.id, record.id)
+    await spend(house, mei.id)
     await log.delete(mei.id, talk.id)
+
+
+async def spend(house: House, person: str) -> None:
+    purse, ledger, now = house.store.purse, house.store.ledger, house.clock.now()
+    cap = Cap(scope="person", account=f"person {person}", limit=2)
+    purse.settle(await purse.reserve([cap], 1), 1)
+    ledger.note(CallRecord(id="l_1", at=now, model="a/m", provider="a"))
+    await house.store.behind.flush()
+    await ledger.sums("model", since=now)
+    await ledger.sums("agent", since=now, person=person)
 
 
 async def test_no_statement_of_daily_life_reads_a_whole_table(home: Path, clock: FakeClock) -> None:

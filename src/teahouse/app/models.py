@@ -27,6 +27,7 @@ from teahouse.server.ports import LocalStatus, ModelEntry, ProviderDraft, Trial
 LISTING_S = 5.0
 TRIAL_S = 60.0
 FRESH_S = 300.0
+ALIASES = "aliases"  # stands where the others have their provider
 QUESTION = "Reply with one word: ready"
 
 
@@ -49,7 +50,16 @@ class HouseModels:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._of(name, provider)) for name, provider in there]
         local = await self._local.entries()
-        return [*local, *(entry for task in tasks for entry in task.result())]
+        found = [*local, *(entry for task in tasks for entry in task.result())]
+        return [*found, *self._aliases(found)]
+
+    def _aliases(self, found: Sequence[ModelEntry]) -> Sequence[ModelEntry]:
+        """Names for several models; one is ready when any of its models is."""
+        asleep = {entry.id for entry in found if not entry.ready}
+        return [
+            ModelEntry(id=name, provider=ALIASES, ready=not asleep.issuperset(models))
+            for name, models in self._settings.config.aliases.items()
+        ]
 
     async def _of(self, name: str, provider: Provider) -> Sequence[ModelEntry]:
         known = self._settings.config.providers.get(name)  # None: it is being removed
@@ -65,7 +75,7 @@ class HouseModels:
         by_id = {info.id: info for info in found}
         default = self._settings.config.default_model or ""
         vendor, _, model = default.partition("/")
-        wanted = [*configured, *by_id, *([model] if vendor == name else [])]
+        wanted = [*configured, *by_id, *([model] if vendor == name and model else [])]
         facts = {one: self._prices.facts(f"{name}/{one}") for one in wanted}
         return [
             ModelEntry(
