@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
 from msgspec.structs import replace
 
 from teahouse.config.live import LiveSettings
-from teahouse.core.errors import SettingsError
+from teahouse.core.errors import ProviderError, SettingsError
 from teahouse.core.events import StreamEvent
 from teahouse.llm.media import BlobReader
 from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
@@ -18,6 +19,9 @@ from teahouse.llm.transport import Transport
 from teahouse.llm.vendors import VENDORS
 
 log = logging.getLogger(__name__)
+
+HIDDEN = "••••"
+SHORTEST_SECRET = 8  # characters; shorter ones could be any word
 
 
 class Endpoints:
@@ -49,7 +53,52 @@ class Endpoints:
         """A provider called like a vendor is that vendor's. Raises `SettingsError`."""
         if settings.vendor == "custom" and name in VENDORS:
             settings = replace(settings, vendor=name)
-        return build_provider(name, settings, None, self._transport, files=self._files)
+        built = build_provider(name, settings, None, self._transport, files=self._files)
+        secrets = _secrets(settings)
+        return _Discreet(built, secrets) if secrets else built
+
+
+class _Discreet:
+    """Keeps secrets out of errors, which are stored and shown: some endpoints repeat the key that
+    they refuse."""
+
+    def __init__(self, inner: Provider, secrets: Sequence[str]) -> None:
+        self._inner, self._secrets = inner, secrets
+
+    async def stream(self, request: ModelRequest, /) -> AsyncGenerator[Sequence[StreamEvent], None]:
+        try:
+            async with aclosing(self._inner.stream(request)) as batches:
+                async for batch in batches:
+                    yield batch
+        except ProviderError as error:
+            self._hush(error)
+            raise
+
+    async def models(self) -> Sequence[ModelInfo]:
+        try:
+            return await self._inner.models()
+        except ProviderError as error:
+            self._hush(error)
+            raise
+
+    def _hush(self, error: ProviderError) -> None:
+        error.values = {name: self._hushed(value) for name, value in error.values.items()}
+        error.args = (error.problem().message,)
+
+    def _hushed(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+            # what an endpoint says is cut when it is long: in the middle of the key, perhaps
+            cut = next((n for n in range(len(secret), 3, -1) if text.endswith(secret[:n])), 0)
+            text = text[: len(text) - cut] + HIDDEN if cut else text
+        return text
+
+
+def _secrets(settings: ProviderSettings) -> list[str]:
+    """The key and all that headers hold, also without their `Bearer`; the longest first."""
+    values = [settings.api_key or "", *settings.headers.values()]
+    words = {word for value in values for word in (value, *value.split())}
+    return sorted((word for word in words if len(word) >= SHORTEST_SECRET), key=len, reverse=True)
 
 
 class _Unusable:
