@@ -167,8 +167,9 @@ class Log(Protocol):
     async def steps(self, person: PersonId, run: RunId, /) -> Sequence[Step]: ...
 
     async def ask_stop(self, person: PersonId, run: RunId, /) -> Run:
-        """Mark the run to be stopped. One that is still queued ends here: status `stopped`, with an
-        empty post of ending `stopped`. One that has ended stays as it is."""
+        """Mark the run to be stopped. One that is still queued ends here: status `stopped`, with a
+        post of ending `stopped` that holds what earlier attempts had recorded, mostly nothing. One
+        that has ended stays as it is."""
         ...
 
 

@@ -18,6 +18,7 @@ from teahouse.core.events import (
     StreamStart,
     ToolFinished,
     ToolStarted,
+    Usage,
 )
 from teahouse.core.messages import Part, Post, ToolCall, ToolResult
 
@@ -36,6 +37,15 @@ def replay(steps: Iterable[Step]) -> list[RunEvent]:
             case ResultStep():
                 events += _finished(calls.get(step.result.call), step.result, step.elapsed_ms)
     return events
+
+
+def used(events: Iterable[RunEvent]) -> Usage:
+    """The tokens of all replies among the events."""
+    total = Usage()
+    for event in events:
+        if isinstance(event, ReplyDone):
+            total += event.usage
+    return total
 
 
 def retell(run: Run, post: Post) -> list[Event]:

@@ -11,7 +11,7 @@ from msgspec import Struct, field, structs
 from teahouse.agent.participant import Journal, Participants, Reply, ResultStep, Step, Turn
 from teahouse.chat.perspective import project
 from teahouse.chat.ports import Lease, Run, RunQueue, RunStatus
-from teahouse.chat.story import ending, replay
+from teahouse.chat.story import ending, replay, used
 from teahouse.core.bus import Bus
 from teahouse.core.clock import Clock
 from teahouse.core.errors import (
@@ -23,11 +23,9 @@ from teahouse.core.errors import (
     TeahouseError,
 )
 from teahouse.core.events import (
-    ReplyDone,
     RunEvent,
     StreamStart,
     ToolFinished,
-    Usage,
     unfinished,
 )
 from teahouse.core.ids import new_id
@@ -237,8 +235,4 @@ _STATUS: dict[Ending, RunStatus] = {"failed": "failed", "stopped": "stopped"}
 
 
 def _cut(story: Sequence[RunEvent], why: Ending, problem: Problem | None = None) -> Reply:
-    usage = Usage()
-    for event in story:
-        if isinstance(event, ReplyDone):
-            usage += event.usage
-    return Reply(parts=unfinished(story), ending=why, usage=usage, problem=problem)
+    return Reply(parts=unfinished(story), ending=why, usage=used(story), problem=problem)

@@ -8,7 +8,9 @@ from sqlalchemy import Connection, and_, bindparam, insert, select, update
 
 from teahouse.agent.participant import Step
 from teahouse.chat.ports import Conversation, ConversationChanges, Log, Page, Received, Run
+from teahouse.chat.story import replay, used
 from teahouse.core.errors import NotFound
+from teahouse.core.events import fold
 from teahouse.core.ids import new_id
 from teahouse.core.messages import Post
 from teahouse.store.conversations import (
@@ -187,17 +189,21 @@ class SqlLog(Log):
             if found.status == "running":
                 connection.execute(_ASK_STOP, {"stopped_run": run})
             elif found.status == "queued":
-                empty = Post(
+                # taken up again after a crash, it may have finished steps: they are kept
+                rows = connection.execute(_STEPS, {"of_run": run})
+                recorded = replay([step_of(row.body) for row in rows])
+                reply = Post(
                     id=new_id("p"),
                     conversation=found.conversation,
                     parent=None,
                     author=found.participant,
-                    parts=(),
+                    parts=fold(recorded).parts,
                     at=self._clock.now(),
                     run=run,
                     ending="stopped",
+                    usage=used(recorded) if recorded else None,
                 )
-                end_run(connection, empty, "stopped", now=empty.at)
+                end_run(connection, reply, "stopped", now=reply.at)
             else:
                 return found
             return _seen_run(connection, person, run)

@@ -186,6 +186,25 @@ class QueueContract:
             [again] = await store.queue.lease(9)
             assert (again.run.id, again.run.stop_asked) == (lease.run.id, True)
 
+    async def test_stopping_a_run_that_waits_to_be_taken_up_again_keeps_its_finished_steps(
+        self, house: House, open_again: OpenAgain
+    ) -> None:
+        mei = await house.person()
+        talk = await house.talk(mei)
+        await house.say(talk, mei, "question")
+        [lease] = await house.store.queue.lease(1)
+        for step in (CALLED, CALL_RESULT):
+            await house.store.queue.append(lease.run.id, lease.run.attempt, step)
+
+        async with open_again() as store:
+            await store.queue.recover()
+            stopped = await store.log.ask_stop(mei.id, lease.run.id)
+            post = await store.log.post(mei.id, stopped.post or "")
+
+            assert (stopped.status, post.ending) == ("stopped", "stopped")
+            assert post.parts == (*CALLED.message.parts, CALL_RESULT.result)
+            assert post.usage == stopped.usage == CALLED.usage
+
     async def test_the_run_of_a_deleted_conversation_cannot_go_on(self, house: House) -> None:
         mei = await house.person()
         talk = await house.talk(mei)
