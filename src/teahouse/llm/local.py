@@ -12,6 +12,8 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from msgspec.structs import replace
+
 from teahouse.core.errors import ProviderError
 from teahouse.core.events import StreamEvent
 from teahouse.core.messages import Message, Text
@@ -24,6 +26,7 @@ from teahouse.llm.transport import Transport
 
 NAME = "local"
 START_S = 120.0
+LONGEST_REPLY = 1024  # tokens; a small model that has lost its thread finds no end by itself
 _TIMEOUTS = Timeouts(first_event_s=300, idle_s=120)  # a busy machine reads slowly
 
 LocalState: TypeAlias = Literal["absent"] | State
@@ -112,6 +115,8 @@ class LocalModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[StreamEvent], None]:
         provider = await self._running()
+        if request.max_tokens is None:
+            request = replace(request, max_tokens=LONGEST_REPLY)
         async with aclosing(provider.stream(request)) as batches:
             async for batch in batches:
                 yield batch

@@ -104,7 +104,14 @@ VENDORS: Final[Mapping[str, Vendor]] = {
     "local": Vendor(
         name="Local model",
         base_url=None,
-        profile=Profile(tools="schema", think_tags=True, empty_content="string", vision=False),
+        profile=Profile(
+            tools="schema",
+            think_tags=True,
+            empty_content="string",
+            vision=False,
+            # Qwen's own advice on sampling; without it the small ones repeat themselves for ever
+            extra={"top_k": 20, "top_p": 0.8, "repeat_penalty": 1.1},
+        ),
         key=False,
     ),
     "custom": Vendor(name="Custom", base_url=None, key=False),
