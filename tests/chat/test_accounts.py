@@ -5,12 +5,14 @@ from datetime import timedelta
 import pytest
 from msgspec import structs
 
+from teahouse.agent.directory import AgentDraft
 from teahouse.chat import accounts as accounts_module
 from teahouse.chat.accounts import Accounts
 from teahouse.core.errors import (
     Conflict,
     Invalid,
     NotAllowed,
+    NotFound,
     TooManyAttempts,
     Unauthenticated,
 )
@@ -161,6 +163,22 @@ async def test_a_changed_role_ends_the_sessions_that_had_the_old_one(house: Hous
     await house.accounts.set_role(house.owner, member.id, "guest")
 
     assert await house.accounts.by_token(token) is None
+
+
+async def test_a_removed_person_takes_their_own_agents_along(house: House) -> None:
+    mo = await house.accounts.add_person(house.owner, "mo", "member", None)
+    own = await house.directory.create(mo, AgentDraft(name="Own", soul="a secret"))
+    shared = await house.directory.create(mo, AgentDraft(name="Shared", shared=True))
+
+    await house.accounts.remove_person(house.owner, mo.id)
+    await house.chat.dismiss(mo.id)
+
+    left = {row.id for row in await house.store.agents.all()}
+    assert shared.id in left
+    assert own.id not in left
+    with pytest.raises(NotFound):
+        await house.directory.get(mo, own.id)
+    assert (await house.directory.get(house.owner, shared.id)).name == "Shared"
 
 
 async def test_a_person_without_password_cannot_log_in(house: House) -> None:

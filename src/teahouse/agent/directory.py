@@ -158,6 +158,14 @@ class Directory:
             await self._agents.remove(row.id)
             await asyncio.to_thread(self._workspaces.remove, row.workspace)
 
+    async def forget(self, owner: PersonId) -> None:
+        """Delete the agents that were this person's alone; shared ones stay with the house."""
+        async with self._changing:
+            for row in await self._agents.all():
+                if row.owner == owner and not row.shared:
+                    await self._agents.remove(row.id)
+                    await asyncio.to_thread(self._workspaces.remove, row.workspace)
+
     async def ensure_starters(self, owner: Person, language: i18n.Language) -> None:
         """Give a house its first three agents, in the language that the owner has chosen.
 

@@ -163,8 +163,10 @@ class Chat:
         return asked
 
     async def dismiss(self, person: PersonId) -> None:
-        """Cut what is at work for somebody who was removed: it has nowhere left to write."""
+        """Cut what is at work for somebody who was removed, since it has nowhere left to write, and
+        delete the agents that were theirs alone."""
         await self._worker.stop_for(person)
+        await self._directory.forget(person)
 
     async def subscribe(
         self, person: Person, conversation: str, sink: Sink, *, after: int | None
