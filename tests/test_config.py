@@ -334,6 +334,42 @@ def test_a_pasted_key_loses_the_end_of_its_line_and_keeps_no_second_one(tmp_path
     assert "sk-1" not in str(error)
 
 
+def nested(levels: int) -> Any:
+    return {"a": nested(levels - 1)} if levels else 1
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "value",
+    [{"a": None}, [None], [[[]], 2**63], float("inf"), -(10**30), nested(9), nested(300)],
+    ids=lambda value: str(value)[:20],
+)
+async def test_what_the_file_cannot_hold_is_refused_and_breaks_no_later_change(
+    tmp_path: Path, value: Any
+) -> None:
+    live = await LiveSettings.open(tmp_path, {}, Safe())
+
+    with pytest.raises(SettingsError) as caught:
+        await live.patch({"providers.x.quirks": {"q": value}})
+    await live.patch({"providers.x.quirks": {"q": nested(8)}, "log.level": "debug"})
+
+    assert caught.value.code == "setting_wrong"
+    assert live.config.log.level == "debug"
+    assert load(tmp_path, {}).providers["x"].quirks == {"q": nested(8)}
+
+
+@pytest.mark.anyio
+async def test_a_change_to_a_file_that_cannot_be_edited_is_refused(tmp_path: Path) -> None:
+    deep = "{a = " * 250 + "1" + "}" * 250
+    write(tmp_path, f"providers.x.quirks.q = {deep}")
+    file = SettingsFile(tmp_path)
+
+    with pytest.raises(SettingsError) as caught:
+        file.edited({("log", "level"): "debug"})
+
+    assert caught.value.code == "settings_file_broken"
+
+
 def test_a_vendor_that_nobody_knows_is_refused_with_one_that_is_known(tmp_path: Path) -> None:
     error = refused(tmp_path, {"TEAHOUSE_PROVIDERS__X__VENDOR": "deepsek"})
 
@@ -628,6 +664,11 @@ async def test_what_the_environment_fixes_cannot_be_changed(tmp_path: Path) -> N
         ({"server": 1}, "setting_wrong"),
         ({"owner_password": "x"}, "setting_environment_only"),
         ({"providers.x.base_url": "nowhere"}, "setting_not_url"),
+        ({"server.host": ""}, "setting_wrong"),
+        ({"server.host": " "}, "setting_wrong"),
+        ({"local_model.folder": "\x00"}, "setting_wrong"),
+        ({"server.names": ["a\nb"]}, "setting_wrong"),
+        ({"providers.x.headers": {"X-A": "a\r\nB: c"}}, "setting_wrong"),
         ({"home": "/tmp"}, "setting_unknown"),
         ({"": 1}, "setting_unknown"),
         ({"locked": ["x"]}, "setting_unknown"),

@@ -65,16 +65,26 @@ class SettingsFile:
         return f"{self.path}:{line}" if line else str(self.path)
 
     def edited(self, changes: dict[Key, Any]) -> str:
-        """The text with these leaves set, or gone where the value is None; comments stay."""
-        import tomlkit
+        """The text with these leaves set, or gone where the value is None; comments stay.
 
-        document = tomlkit.parse(self.text or _HEADING)
-        for key, value in changes.items():
-            if value is None:
-                _remove(document, key)
-            else:
-                _put(document, key, value)
-        return tomlkit.dumps(document)
+        It is read again before it is let out: what could not be read would keep the house shut.
+        """
+        import tomlkit
+        from tomlkit.exceptions import TOMLKitError
+
+        try:
+            document = tomlkit.parse(self.text or _HEADING)
+            for key, value in changes.items():
+                if value is None:
+                    _remove(document, key)
+                else:
+                    _put(document, key, value)
+            text = tomlkit.dumps(document)
+            tomllib.loads(text)
+            tomlkit.parse(text)
+        except (TOMLKitError, ValueError, RecursionError) as error:
+            raise SettingsError("settings_file_broken", path=self.path, detail=error) from error
+        return text
 
     def write(self, text: str) -> None:
         """Replace the file; the text before stays beside it for `undo`."""

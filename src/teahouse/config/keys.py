@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import re
 from collections.abc import Iterator
 from contextlib import suppress
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
@@ -25,6 +26,8 @@ PROVIDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 PLAIN_HEADERS = frozenset({"accept", "http-referer", "referer", "user-agent", "x-title"})
 EMBEDDED = "local"  # `llm.local.NAME`, which takes too long to load here
 NEAR = 0.6
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+DEEPEST = 8  # levels of tables and lists within one value
 
 
 class Unknown(Exception):
@@ -130,7 +133,7 @@ def parse(key: Key, text: str, source: str) -> Any:
         kind = get_args(kind)[0]
     value: Any = text
     if kind is Any:
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             value = json.loads(text)
     elif get_origin(kind) in {tuple, dict}:
         value = _parse_many(key, text, source)
@@ -141,7 +144,7 @@ def _parse_many(key: Key, text: str, source: str) -> Any:
     if text.lstrip().startswith(("[", "{")):
         try:
             return json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise wrong(key, text, source) from error
     return [item.strip() for item in text.split(",") if item.strip()]
 
@@ -153,22 +156,55 @@ def _convert(key: Key, value: Any, source: str, *, strict: bool) -> Any:
         found = msgspec.convert(value, kind_of(key), strict=strict)
     except msgspec.ValidationError as error:
         raise wrong(key, value, source) from error
-    if key[0] == "providers" and key[1] == EMBEDDED:
+    if kind_of(key) is Any and not _fits_toml(found):
+        raise wrong(key, "…", source)
+    if key[0] == "providers":
+        found = _of_provider(key, found, source)
+    if not _is_plain(found) or (key == ("server", "host") and not found.strip()):
+        raise wrong(key, found, source)  # an empty host means every address to a socket
+    return found
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether texts are free of signs that break headers and file names."""
+    texts = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,)
+    return not any(isinstance(text, str) and _CONTROL.search(text) for text in texts)
+
+
+def _of_provider(key: Key, found: Any, source: str) -> Any:
+    if key[1] == EMBEDDED:
         raise SettingsError("provider_name_reserved", name=EMBEDDED, source=source)
     if key[-1] == "base_url" and found is not None:
         if "@" in found.split("://")[-1].split("/")[0]:
             raise SettingsError("setting_url_secret", key=dotted(key), source=source)
         if not _is_url(found):
             raise SettingsError("setting_not_url", key=dotted(key), value=found, source=source)
-    if isinstance(found, str) and key[0] == "providers" and is_secret(key):
+    if isinstance(found, str) and is_secret(key):
         found = found.strip()  # what is copied and pasted brings the end of its line
-        if not found.isprintable():
-            raise wrong(key, found, source)
-    if key[0] == "providers" and key[-1] == "vendor" and found not in VENDORS:
+    if key[-1] == "vendor" and found not in VENDORS:
         near = difflib.get_close_matches(str(found), list(VENDORS), n=1)
         known = near[0] if near else ", ".join(VENDORS)
         raise SettingsError("provider_vendor", provider=key[1], vendor=found, known=known)
     return found
+
+
+def _fits_toml(value: Any, depth: int = 0) -> bool:
+    """Whether the file can hold it, and be read again: TOML knows no null, and its readers neither
+    endless nesting nor endless numbers."""
+    match value:
+        case dict():
+            below: list[Any] = list(cast("dict[str, Any]", value).values())
+        case list() | tuple():
+            below = list(cast("list[Any]", value))
+        case float():
+            return math.isfinite(value)
+        case bool() | str():
+            return True
+        case int():
+            return -(2**63) <= value < 2**63
+        case _:
+            return False
+    return depth < DEEPEST and all(_fits_toml(each, depth + 1) for each in below)
 
 
 def _is_url(text: str) -> bool:
