@@ -13,7 +13,7 @@ from teahouse.cli.answer import Answer, Show, listen
 from teahouse.cli.call import ask as call
 from teahouse.cli.call import terminal_of
 from teahouse.cli.client import Client
-from teahouse.cli.options import AgentName, Home, Json, Model
+from teahouse.cli.options import AgentName, Conversation, Home, Json, Model
 from teahouse.cli.terminal import Terminal, read_standard_input
 from teahouse.core.errors import Invalid
 from teahouse.core.ids import new_id
@@ -21,9 +21,6 @@ from teahouse.core.ids import new_id
 INTERRUPTED = 130
 
 Question = Annotated[list[str] | None, typer.Argument(help="cli.argument.question")]
-Conversation = Annotated[
-    str | None, typer.Option("--conversation", help="cli.option.conversation", metavar="ID")
-]
 
 
 class Message(Struct, kw_only=True):

@@ -7,7 +7,7 @@ import difflib
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -16,14 +16,11 @@ from teahouse.cli.answer import Answer, Show
 from teahouse.cli.ask import Message, nowhere, send
 from teahouse.cli.call import ask as call
 from teahouse.cli.client import Client, Refused
-from teahouse.cli.options import AgentName, Home, Json, Model
+from teahouse.cli.options import AgentName, Conversation, Home, Json, Model
 from teahouse.cli.prompt import Prompt, read_lines
 from teahouse.cli.terminal import Terminal
 from teahouse.core.errors import TeahouseError
 
-Conversation = Annotated[
-    str | None, typer.Option("--conversation", help="cli.option.conversation", metavar="ID")
-]
 COMMANDS = ("help", "new", "agents", "agent", "model", "quit")
 HISTORY = Path("history") / "chat"
 

@@ -17,6 +17,9 @@ Model: TypeAlias = Annotated[
 AgentName: TypeAlias = Annotated[
     str | None, typer.Option("--agent", help="cli.option.agent", metavar="NAME")
 ]
+Conversation: TypeAlias = Annotated[
+    str | None, typer.Option("--conversation", help="cli.option.conversation", metavar="ID")
+]
 Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="cli.option.yes")]
 ListenHost: TypeAlias = Annotated[
     str | None, typer.Option("--host", help="cli.option.host", metavar="ADDRESS")
