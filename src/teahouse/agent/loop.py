@@ -16,6 +16,7 @@ from teahouse.llm.client import Client
 from teahouse.llm.context import fit
 from teahouse.llm.loop import Answered, Limits, LoopResult, Recorded, run_loop
 from teahouse.llm.provider import ModelRequest
+from teahouse.llm.tokens import estimate_messages
 from teahouse.llm.tool import Tool, ToolContext
 from teahouse.llm.usage import Caller
 
@@ -82,9 +83,19 @@ class AgentParticipant:
         self, caller: Caller, request: ModelRequest, emit: Emit
     ) -> tuple[Message, ReplyDone]:
         if self._window is not None:
-            room = self._window - min(MOST_KEPT_FOR_ANSWER, self._window // 4)
-            request = replace(request, messages=fit(request.messages, room))
+            request = replace(request, messages=self._fitted(request, self._window))
         return await self._client.ask(self._model, request, emit, caller=caller)
+
+    def _fitted(self, request: ModelRequest, window: int) -> tuple[Message, ...]:
+        """What of the messages the window takes, besides the tools and room for an answer.
+
+        `fit` counts as for any model; so the room is measured by what this one was seen to count.
+        """
+        counts, messages = self._client.calibration, request.messages
+        room = window - min(MOST_KEPT_FOR_ANSWER, window // 4)
+        room -= counts.messages(self._model, (), request.tools)
+        real = max(counts.messages(self._model, messages), 1)
+        return fit(messages, room * estimate_messages(messages) // real)
 
     def _reached(self, result: LoopResult) -> Problem | None:
         if result.limit is None:

@@ -19,6 +19,7 @@ from teahouse.core.events import Emit, ReplyDone, StreamEvent, fold
 from teahouse.core.messages import Message
 from teahouse.llm.breaker import Breakers
 from teahouse.llm.budget import Budgets
+from teahouse.llm.calibration import Calibration
 from teahouse.llm.catalog import FactsOf, nothing_known
 from teahouse.llm.errors import (
     BudgetSpent,
@@ -83,6 +84,7 @@ class Client:
         pipeline: Callable[[], Pipeline] = empty_pipeline,
     ) -> None:
         self.providers = providers  # read at each call: settings may change it
+        self.calibration = Calibration()  # what the models' own counts have taught so far
         self._retry = retry or Retry()
         self._sleep = sleep
         self._clock = clock or SystemClock()
@@ -170,6 +172,7 @@ class Client:
                     attempt=number,
                     facts=self._facts(model),
                     clock=self._clock,
+                    calibration=self.calibration,
                 )
                 try:
                     async with aclosing(provider.stream(request)) as batches:

@@ -10,10 +10,10 @@ from teahouse.core.clock import Clock
 from teahouse.core.errors import ProviderError
 from teahouse.core.events import PartDelta, ReplyDone, StreamEvent, Usage
 from teahouse.core.ids import new_id
+from teahouse.llm.calibration import Calibration
 from teahouse.llm.catalog import Facts
 from teahouse.llm.errors import TimedOut
 from teahouse.llm.provider import ModelRequest
-from teahouse.llm.tokens import estimate, estimate_messages
 from teahouse.llm.usage import Caller, CallRecord, Ledger, Outcome
 
 log = logging.getLogger(__name__)
@@ -29,9 +29,11 @@ class Meter:
         attempt: int,
         facts: Facts,
         clock: Clock,
+        calibration: Calibration,
     ) -> None:
         self._model, self._request, self._caller = model, request, caller
         self._attempt, self._facts, self._clock = attempt, facts, clock
+        self._calibration = calibration
         self._at, self._started = clock.now(), clock.monotonic()
         self._first: float | None = None
         self._said: list[str] = []
@@ -74,14 +76,18 @@ class Meter:
 
     def _usage(self, error: BaseException | None) -> Usage:
         """As reported; of what was cut, an estimate of what it had come to."""
+        request, counts = self._request, self._calibration
         if self._done is not None:
-            return self._done.usage
+            usage = self._done.usage
+            if not usage.estimated:
+                counts.learn(self._model, request.messages, request.tools, usage.input)
+            return usage
         refused = isinstance(error, ProviderError) and not isinstance(error, TimedOut)
         if refused and self._first is None:
             return Usage()
         return Usage(
-            input=estimate_messages(self._request.messages),
-            output=estimate("".join(self._said)),
+            input=counts.messages(self._model, request.messages, request.tools),
+            output=counts.text(self._model, "".join(self._said)),
             estimated=True,
         )
 

@@ -23,6 +23,12 @@ def estimate(text: str) -> int:
     return wide - (wide - len(text)) // _OTHERS_PER_TOKEN
 
 
+def wide_and_other(text: str) -> tuple[int, int]:
+    """How many CJK characters a text has, and how many others."""
+    wide = len(_CJK.findall(text))
+    return wide, len(text) - wide
+
+
 def estimate_messages(messages: Iterable[Message]) -> int:
     return sum(_PER_MESSAGE + estimate_parts(message.parts) for message in messages)
 
