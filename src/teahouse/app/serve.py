@@ -11,14 +11,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from teahouse.app.house import open_house
+from teahouse.cli.client import RUN_FILE
 from teahouse.core.codec import encode
 from teahouse.core.disk import replace_file
 from teahouse.server.gate import is_loopback
 from teahouse.server.serving import address_of, bind
 from teahouse.server.serving import serve as serve_web
 from teahouse.store.home import usable
-
-WORD = Path("run") / "server.json"
 
 
 class Open(Struct, frozen=True, kw_only=True):
@@ -52,7 +51,7 @@ async def serve(
             local = is_loopback(sock.getsockname()[0])
             setup = address_of(sock) + ("" if local else f"/#setup={house.setup_token}")
         opened = Open(url=address_of(sock), key=key, setup=setup)
-        with _word(home / WORD, opened):
+        with _word(home / RUN_FILE, opened):
             await serve_web(house, sock, stop or asyncio.Event(), ready=lambda _: ready(opened))
 
 
