@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from teahouse.agent.directory import AgentDraft
 from teahouse.agent.participant import Journal, Reply, ReplyStep, ResultStep, Turn
 from teahouse.core.bus import Frame
 from teahouse.core.codec import decode_envelope
@@ -295,3 +296,15 @@ async def test_deleting_a_conversation_ends_its_run_and_leaves_nothing(house: Ho
 
     with pytest.raises(NotFound):
         await house.chat.run(house.owner, received.runs[0].id)
+
+
+async def test_a_message_to_an_agent_that_is_not_there_is_refused(house: House) -> None:
+    received = await house.say("hello")
+    other = await house.directory.create(house.owner, AgentDraft(name="Other"))
+    where = received.post.conversation
+
+    await house.say("again", conversation=where, agent=house.agent)
+    with pytest.raises(Invalid) as refused:
+        await house.say("you?", conversation=where, agent=other.id)
+
+    assert refused.value.code == "agent_elsewhere"

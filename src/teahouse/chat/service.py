@@ -73,6 +73,8 @@ class Chat:
             where = await self._open(person, agent, "", _derived(person, agent, client_id))
         else:
             where = await self._log.conversation(person.id, conversation)
+            if agent is not None and agent not in where.agents:
+                raise Invalid("agent_elsewhere", agent=agent, conversation=conversation)
         post = Post(
             id=new_id("p"),
             conversation=where.id,
