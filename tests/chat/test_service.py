@@ -10,7 +10,7 @@ from teahouse.agent.directory import AgentDraft
 from teahouse.agent.participant import Journal, Reply, ReplyStep, ResultStep, Turn
 from teahouse.core.bus import Frame
 from teahouse.core.codec import decode_envelope
-from teahouse.core.errors import Invalid, NotFound, TooLarge
+from teahouse.core.errors import Conflict, Invalid, NotFound, TooLarge
 from teahouse.core.events import (
     Emit,
     Event,
@@ -74,6 +74,17 @@ async def test_the_same_client_id_makes_one_post_and_one_run(house: House) -> No
     assert [r.id for r in first.runs] == [r.id for r in second.runs] == [r.id for r in third.runs]
     await house.ended(first)
     assert len((await house.chat.posts(house.owner, first.post.conversation)).items) == 2
+
+
+async def test_a_client_id_that_comes_with_other_words_is_refused_not_swallowed(
+    house: House,
+) -> None:
+    first = await house.say("hi", agent=house.agent, client_id="x")
+
+    with pytest.raises(Conflict, match="x"):
+        await house.say("ho", conversation=first.post.conversation, client_id="x")
+    with pytest.raises(Conflict):
+        await house.say("ho", agent=house.agent, client_id="x")
 
 
 async def test_runs_of_one_conversation_are_worked_on_in_order(house: House) -> None:

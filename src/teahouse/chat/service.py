@@ -23,7 +23,7 @@ from teahouse.chat.titles import first_words
 from teahouse.chat.worker import Worker
 from teahouse.core.bus import Bus, Frame, Sink, Subscription
 from teahouse.core.clock import Clock
-from teahouse.core.errors import Invalid, TooLarge
+from teahouse.core.errors import Conflict, Invalid, TooLarge
 from teahouse.core.events import ConversationChanged, PostAdded, Usage
 from teahouse.core.ids import new_id
 from teahouse.core.messages import Blob, Part, Person, PersonId, Post, Text
@@ -64,7 +64,8 @@ class Chat:
     ) -> Received:
         """Store what a person says and a run for whom it wakes; both are durable on return.
 
-        With `agent` a new conversation is opened. The same `client_id` again answers the same.
+        With `agent` a new conversation is opened. The same `client_id` again answers the same;
+        with other words it is a `Conflict`, since these would be lost.
         """
         parts = await self._parts(person, text, files, client_id)
         if conversation is None:
@@ -91,6 +92,8 @@ class Chat:
             changes = ConversationChanges(title=first_words(text))
             await self._log.change(person.id, where.id, changes)
         received = await self._log.receive(post, person.id, runs)
+        if not received.fresh and received.post.parts != parts:
+            raise Conflict("client_id_reused", client_id=client_id)
         if received.fresh:
             self._bus.publish(where.id, None, [PostAdded(post=received.post)])
             self._worker.wake()
