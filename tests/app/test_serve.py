@@ -15,6 +15,7 @@ import pytest
 
 from teahouse.app.serve import Open, serve
 from teahouse.core.errors import Conflict, HomeInUse, SettingsError
+from teahouse.testing import anthropic_answers
 from teahouse.testing.answers import Answer
 from teahouse.testing.endpoint import Endpoint
 
@@ -255,6 +256,37 @@ async def test_stop_closes_the_models_socket_in_every_phase(tmp_path: Path, hold
         async with asyncio.timeout(10):
             await asked.closed.wait()
         assert not asked.finished
+
+
+async def test_a_draft_of_a_vendor_needs_neither_dialect_nor_key_nor_listed_model(
+    tmp_path: Path,
+) -> None:
+    said = anthropic_answers.text_answer(["ready"])
+    async with Endpoint([said]) as endpoint, running(tmp_path) as guest:
+        draft = {"name": "work", "vendor": "anthropic", "base_url": endpoint.base_url}
+        _, trial = await guest.ask("POST", "/api/models/test", {"provider": draft})
+
+        assert (trial["ok"], trial["text"], trial["model"]) == (True, "ready", "work/fake")
+        assert endpoint.requests[-1].path.endswith("/messages")
+
+
+@pytest.mark.parametrize(
+    ("draft", "said"),
+    [
+        ({"vendor": "antropic"}, "antropic"),
+        ({"wire": "morse", "base_url": "http://127.0.0.1:9/v1"}, "morse"),
+        ({}, "base URL"),
+    ],
+)
+async def test_a_draft_that_names_nothing_known_says_what_is_wrong(
+    tmp_path: Path, draft: dict[str, str], said: str
+) -> None:
+    async with running(tmp_path, TEAHOUSE_LANGUAGE="en-US") as guest:
+        body = {"provider": {"name": "work", **draft}}
+        status, trial = await guest.ask("POST", "/api/models/test", body)
+
+        assert (status, trial["ok"]) == (200, False)
+        assert said in trial["problem"]
 
 
 async def test_a_browser_that_vanishes_takes_its_question_to_a_model_along(tmp_path: Path) -> None:

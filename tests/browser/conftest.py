@@ -15,7 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+
+from teahouse.testing.anthropic_answers import text_answer
+from teahouse.testing.endpoint import Endpoint
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = [
@@ -125,6 +129,17 @@ def model() -> Iterator[str]:
     url = process.stdout.readline().decode().strip()
     yield url
     end(process)
+
+
+@pytest.fixture
+def anthropic() -> Iterator[Endpoint]:
+    """A model that speaks the Anthropic dialect, and says the same to everybody."""
+    answers = [text_answer(["Good ", "tea."])] * 20
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(Endpoint(answers)) as endpoint,
+    ):
+        yield endpoint
 
 
 @pytest.fixture

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
 from playwright.sync_api import expect
 
+from teahouse.testing.endpoint import Endpoint
 from tests.browser.conftest import PASSWORD, House, Visitor
+from tests.browser.talk import ended, tell
 from tests.browser.words import say
 
 ZH = "zh-CN"
@@ -79,6 +84,44 @@ def test_a_provider_is_tried_kept_and_its_key_never_shown(
         "button", name=say(ZH, "settings.provider.remove")
     ).click()
     expect(row).to_have_count(0)
+
+
+@pytest.mark.parametrize("name", ["anthropic", "mine"])
+def test_a_provider_of_another_dialect_is_tried_kept_and_talked_to(
+    shared_house: House, visit: Visitor, anthropic: Endpoint, name: str
+) -> None:
+    page = visit(shared_house, "/settings/models")
+    page.get_by_role("button", name=say(ZH, "settings.models.add")).click()
+    dialog = page.get_by_role("dialog")
+    vendor = dialog.get_by_label(say(ZH, "models.vendor"), exact=True)
+    if name == "anthropic":  # as the vendor itself, but somewhere else
+        vendor.select_option("anthropic")
+        expect(dialog.get_by_label(say(ZH, "models.wire"))).to_have_count(0)
+        expect(dialog.get_by_label(say(ZH, "models.url"))).to_have_value(re.compile("anthropic"))
+    else:
+        vendor.select_option("own")
+        dialog.get_by_label(say(ZH, "models.name")).fill(name)
+        dialog.get_by_label(say(ZH, "models.wire")).select_option("anthropic")
+    dialog.get_by_role("textbox", name=say(ZH, "models.model"), exact=True).fill("fake")
+    dialog.get_by_label(say(ZH, "models.url")).fill(anthropic.base_url)
+    dialog.get_by_role("textbox", name=say(ZH, "models.key")).fill("sk-ant-secret")
+    dialog.get_by_role("button", name=say(ZH, "models.test"), exact=True).click()
+    expect(dialog.get_by_text(say(ZH, "models.test.ok", model=f"{name}/fake"))).to_be_visible()
+    dialog.get_by_role("button", name=say(ZH, "ui.save"), exact=True).click()
+    expect(dialog).to_be_hidden()
+    expect(page.locator(".set-provider", has_text=anthropic.base_url)).to_contain_text(name)
+
+    agent = page.request.post(
+        "/api/agents",
+        data={"name": name, "model": f"{name}/fake"},
+        headers={"Origin": shared_house.url},
+    ).json()
+    page.goto(f"/chats/{agent['id']}")
+    tell(page, "你好")
+    expect(ended(page)).to_contain_text("Good tea.")
+    asked = anthropic.requests[-1]
+    assert asked.path.endswith("/messages")
+    assert asked.headers["x-api-key"] == "sk-ant-secret"
 
 
 def test_a_key_is_shown_once_works_and_is_revoked(shared_house: House, visit: Visitor) -> None:

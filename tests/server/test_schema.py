@@ -14,7 +14,7 @@ from tests.server.conftest import Web
 GENERATED = Path(__file__).parents[2] / "web" / "src" / "api" / "generated"
 
 
-@pytest.mark.parametrize("name", ["api.ts", "events.schema.json", "openapi.json"])
+@pytest.mark.parametrize("name", ["api.ts", "events.schema.json", "openapi.json", "vendors.ts"])
 def test_the_generated_files_are_up_to_date(name: str) -> None:
     told = "run: python -m teahouse.server.schema web/src/api/generated"
 

@@ -129,13 +129,14 @@ class HouseModels:
             if provider is None:
                 raise NoSuchModel(chosen, ", ".join(sorted(self._endpoints.providers)))
             return vendor, provider, name
-        if draft.wire not in WIRES:
+        if draft.wire is not None and draft.wire not in WIRES:
             known = ", ".join(WIRES)
             raise SettingsError("provider_wire", provider=draft.name, wire=draft.wire, known=known)
         kept = self._settings.providers.get(draft.name)
         masked = draft.api_key is not None and draft.api_key.startswith(MASK)
         settings = ProviderSettings(
-            wire=cast("WireName", draft.wire),
+            vendor=draft.vendor or "custom",
+            wire=cast("WireName | None", draft.wire),
             base_url=draft.base_url,
             api_key=kept.api_key if kept and masked else draft.api_key,
             headers=dict(draft.headers),

@@ -48,11 +48,15 @@ class ModelEntry(Struct, frozen=True, kw_only=True):
 
 
 class ProviderDraft(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A provider as somebody is about to enter it, to be tried before it is kept."""
+    """A provider as somebody is about to enter it, to be tried before it is kept.
+
+    `vendor` names a row of `llm.vendors`, which says what `base_url` and `wire` leave out.
+    """
 
     name: str
-    base_url: str
-    wire: str = "openai_chat"
+    vendor: str | None = None
+    base_url: str | None = None
+    wire: str | None = None
     api_key: str | None = None
     headers: dict[str, str] = field(default_factory=dict[str, str])
 

@@ -1,7 +1,8 @@
 """Writes the schemas that the page's TypeScript is generated from: the frames, and the REST routes.
 
 `python -m teahouse.server.schema OUTDIR` writes `events.schema.json` and `openapi.json`, both
-OpenAPI 3.1 documents that other generators read too, and from them `api.ts`.
+OpenAPI 3.1 documents that other generators read too, and from them `api.ts`; and `vendors.ts`, so
+that what is known of a vendor is written once.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from litestar.openapi import OpenAPIConfig
 from teahouse import __version__
 from teahouse.core.events import VERSION, Envelope, Event
 from teahouse.core.messages import JsonObject, Part
+from teahouse.llm.vendors import VENDORS
 from teahouse.server import typescript
 from teahouse.server.answers import Failed
 from teahouse.server.body import Request
@@ -128,6 +130,7 @@ def documents() -> dict[str, bytes]:
         "api.ts": typescript.render(openapi, events).encode(),
         "events.schema.json": rendered(events),
         "openapi.json": rendered(openapi),
+        "vendors.ts": typescript.render_vendors(VENDORS).encode(),
     }
 
 

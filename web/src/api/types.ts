@@ -51,7 +51,9 @@ export interface Settings {
 }
 
 export interface ProviderSettings {
-  wire: string;
+  vendor: string;
+  /** Null: the vendor's own. */
+  wire: string | null;
   base_url: string | null;
   api_key?: string | null;
   headers?: Record<string, string>;

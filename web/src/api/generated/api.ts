@@ -307,11 +307,12 @@ export interface Problem {
   values?: Record<string, string>;
 }
 
-/** A provider as somebody is about to enter it, to be tried before it is kept. */
+/** A provider as somebody is about to enter it, to be tried before it is kept. `vendor` names a row of `llm.vendors`, which says what `base_url` and `wire` leave out. */
 export interface ProviderDraft {
   name: string;
-  base_url: string;
-  wire?: string;
+  vendor?: string | null;
+  base_url?: string | null;
+  wire?: string | null;
   api_key?: string | null;
   headers?: Record<string, string>;
 }

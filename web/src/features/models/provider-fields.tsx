@@ -4,9 +4,19 @@ import { useState } from "react";
 import { useTestModel } from "@/api/queries";
 import { useT } from "@/i18n";
 import { Button, Field, Input, Password, Select } from "@/ui";
-import { type Draft, draftOf, type Faults, faultsOf, modelId, modelOf, providerOf } from "./draft";
+import {
+  type Draft,
+  draftOf,
+  type Faults,
+  faultsOf,
+  isOwn,
+  modelId,
+  modelOf,
+  providerOf,
+} from "./draft";
 import { TestResult } from "./test-result";
-import { VENDORS, type Vendor, vendorOf } from "./vendors";
+import { useVendorName } from "./vendor-name";
+import { DIALECTS, rowOf, VENDORS, vendorOf } from "./vendors";
 
 interface Props {
   draft: Draft;
@@ -19,8 +29,9 @@ export function ProviderFields({ draft, onChange, onTested }: Props) {
   const t = useT();
   const test = useTestModel();
   const [faults, setFaults] = useState<Faults>({});
-  const vendor = vendorOf(draft.vendor);
-  const name = (one: Vendor) => (typeof one.name === "string" ? one.name : t(one.name.key));
+  const nameOf = useVendorName();
+  const usual = rowOf(draft.vendor);
+  const dialect = DIALECTS.find((one) => one.wire === draft.wire);
 
   function change(next: Draft) {
     test.reset();
@@ -30,7 +41,7 @@ export function ProviderFields({ draft, onChange, onTested }: Props) {
   }
   function tryIt() {
     // Without a model's name the provider is asked for its first one.
-    const { model, ...found } = faultsOf(draft, vendor?.key ?? false);
+    const { model, ...found } = faultsOf(draft, usual.key);
     setFaults(found);
     if (Object.keys(found).length > 0) return;
     test.mutate(
@@ -60,7 +71,7 @@ export function ProviderFields({ draft, onChange, onTested }: Props) {
             >
               {VENDORS.map((one) => (
                 <option key={one.id} value={one.id}>
-                  {name(one)}
+                  {nameOf(one)}
                 </option>
               ))}
             </Select>
@@ -78,18 +89,38 @@ export function ProviderFields({ draft, onChange, onTested }: Props) {
           )}
         </Field>
       </div>
-      {draft.vendor === "own" && (
-        <Field label={t("models.name")} hint={t("models.name.hint")} error={said(faults.name)}>
-          {(wiring) => (
-            <Input
-              {...wiring}
-              className="mono"
-              spellCheck={false}
-              value={draft.name}
-              onChange={(event) => change({ ...draft, name: event.target.value.toLowerCase() })}
-            />
-          )}
-        </Field>
+      {isOwn(draft) && (
+        <div className="pair">
+          <Field label={t("models.name")} hint={t("models.name.hint")} error={said(faults.name)}>
+            {(wiring) => (
+              <Input
+                {...wiring}
+                className="mono"
+                spellCheck={false}
+                value={draft.name}
+                onChange={(event) => change({ ...draft, name: event.target.value.toLowerCase() })}
+              />
+            )}
+          </Field>
+          <Field label={t("models.wire")} hint={t("models.wire.hint")}>
+            {(wiring) => (
+              <Select
+                {...wiring}
+                value={draft.wire}
+                onChange={(event) => {
+                  const chosen = DIALECTS.find((one) => one.wire === event.target.value);
+                  if (chosen) change({ ...draft, wire: chosen.wire });
+                }}
+              >
+                {DIALECTS.map((one) => (
+                  <option key={one.wire} value={one.wire}>
+                    {one.name}
+                  </option>
+                ))}
+              </Select>
+            )}
+          </Field>
+        </div>
       )}
       <Field label={t("models.url")} error={said(faults.url)}>
         {(wiring) => (
@@ -98,14 +129,14 @@ export function ProviderFields({ draft, onChange, onTested }: Props) {
             className="mono"
             type="url"
             spellCheck={false}
-            placeholder="https://example.com/v1"
+            placeholder={usual.url || dialect?.url}
             value={draft.url}
             onChange={(event) => change({ ...draft, url: event.target.value })}
           />
         )}
       </Field>
       <Field
-        label={vendor?.key ? t("models.key") : t("models.key.optional")}
+        label={usual.key ? t("models.key") : t("models.key.optional")}
         error={said(faults.key)}
       >
         {(wiring) => (

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useChangeSettings, useSettings } from "@/api/queries";
 import { type Draft, draftOf, faultsOf, modelId, settingsOf } from "@/features/models/draft";
 import { ProviderFields } from "@/features/models/provider-fields";
-import { VENDORS, type Vendor } from "@/features/models/vendors";
+import { VENDORS } from "@/features/models/vendors";
 import { useT } from "@/i18n";
 import { explain } from "@/i18n/problem";
 import { Banner, Button, Dialog, Switch, toast } from "@/ui";
@@ -11,10 +11,12 @@ import { Banner, Button, Dialog, Switch, toast } from "@/ui";
 export function AddProvider({ first, onClose }: { first: boolean; onClose: () => void }) {
   const t = useT();
   const change = useChangeSettings();
-  const [draft, setDraft] = useState<Draft>(() => draftOf(VENDORS[0] as Vendor));
+  const [draft, setDraft] = useState<Draft>(() => draftOf(VENDORS[0]));
   const [answered, setAnswered] = useState(false);
   const fixed = useSettings().data?.locked?.includes("default_model") ?? false;
-  const [usual, setUsual] = useState(first && !fixed);
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  // Not decided when the dialog opens: the settings may still be on their way.
+  const usual = !fixed && (chosen ?? first);
   const complete = Object.keys(faultsOf(draft, false)).length === 0;
 
   function keep() {
@@ -52,7 +54,7 @@ export function AddProvider({ first, onClose }: { first: boolean; onClose: () =>
         <Switch
           label={t("settings.provider.usual")}
           checked={usual}
-          onChange={setUsual}
+          onChange={setChosen}
           disabled={fixed}
         />
       </div>

@@ -4,7 +4,8 @@ import { type FormEvent, useId, useState } from "react";
 import { useChangeSettings, useTestModel } from "@/api/queries";
 import type { ProviderSettings } from "@/api/types";
 import { TestResult } from "@/features/models/test-result";
-import { vendorOf } from "@/features/models/vendors";
+import { useVendorName } from "@/features/models/vendor-name";
+import { addressOf, OWN, vendorOf } from "@/features/models/vendors";
 import { useT } from "@/i18n";
 import { explain } from "@/i18n/problem";
 import { Button, Dialog, Field, IconButton, Menu, MenuItem, Password, toast } from "@/ui";
@@ -22,8 +23,9 @@ export function ProviderRow({ name, provider, model, locked }: Props) {
   const test = useTestModel();
   const change = useChangeSettings();
   const [dialog, setDialog] = useState<"key" | "remove" | null>(null);
-  const vendor = vendorOf(name)?.name;
-  const title = typeof vendor === "string" ? vendor : vendor ? t(vendor.key) : name;
+  const vendor = vendorOf(name);
+  const nameOf = useVendorName();
+  const title = vendor && vendor !== OWN ? nameOf(vendor) : name;
 
   return (
     <div className="set set-provider">
@@ -31,7 +33,7 @@ export function ProviderRow({ name, provider, model, locked }: Props) {
         <b>
           {title} {title !== name && <span className="mono k3 t12">{name}</span>}
         </b>
-        <small className="mono">{provider.base_url}</small>
+        <small className="mono">{addressOf(name, provider.vendor, provider.base_url)}</small>
         <small>
           {provider.api_key
             ? t("settings.provider.key", { key: provider.api_key })

@@ -5,7 +5,7 @@ import { useChangeSettings, useLocalModel, useModels, useSettings } from "@/api/
 import { type Draft, draftOf, settingsOf } from "@/features/models/draft";
 import { isUsable, LocalPull, LocalState } from "@/features/models/local-model";
 import { ProviderFields } from "@/features/models/provider-fields";
-import { VENDORS, type Vendor } from "@/features/models/vendors";
+import { VENDORS } from "@/features/models/vendors";
 import { useT } from "@/i18n";
 import { explain } from "@/i18n/problem";
 import { Banner, Button, cx } from "@/ui";
@@ -29,7 +29,7 @@ function Choose({ onDone }: { onDone: () => void }) {
   const settings = useSettings();
   const change = useChangeSettings();
   const [choice, setChoice] = useState<Choice>("local");
-  const [draft, setDraft] = useState<Draft>(() => draftOf(VENDORS[0] as Vendor));
+  const [draft, setDraft] = useState<Draft>(() => draftOf(VENDORS[0]));
   const [answered, setAnswered] = useState(false);
 
   const localId = models.data?.find((model) => model.local)?.id;
