@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import AsyncGenerator, Sequence
@@ -67,6 +68,7 @@ class Machine:
     async def run_server(
         self, home: Path, host: str | None, port: int | None, ready: Ready, stop: asyncio.Event, /
     ) -> None:
+        gc.disable()  # what is built until the server listens stays; it enables it again then
         from teahouse.app.logs import log_to_console
         from teahouse.app.serve import serve
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 BACKLOG = 2048
 PING_EVERY_S = 20.0
 GRACE_S = 5
+TUNE_AFTER_S = 1.0  # the first readers come first
 KEEP_ALIVE_S = 75  # longer than clients keep idle connections: who closes first loses no request
 
 
@@ -93,9 +94,9 @@ async def serve(
             running = group.create_task(server.serve(sockets=[sock]))
             await server.listening.wait()
             if not running.done():
-                if tune_gc:
-                    _tune_gc()
                 ready(address_of(sock))
+                if tune_gc:
+                    asyncio.get_running_loop().call_later(TUNE_AFTER_S, _tune_gc)
             stopping = group.create_task(stop.wait())
             await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
             stopping.cancel()
@@ -136,6 +137,7 @@ class _Server(uvicorn.Server):
 def _tune_gc() -> None:
     """What was built at start stays for good: not looking at it cuts the longest pauses to a third
     (measured at 2,000 sockets)."""
+    gc.enable()
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
