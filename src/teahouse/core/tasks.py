@@ -18,7 +18,7 @@ class Supervisor:
     """Holds an application's background tasks. Leaving the block cancels and awaits them all."""
 
     def __init__(self) -> None:
-        self._tasks: dict[asyncio.Task[None], str] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Supervisor:
         return self
@@ -32,27 +32,20 @@ class Supervisor:
 
     def start(self, name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run `work` once in the background; an error is logged, never lost."""
-        task = asyncio.create_task(self._guard(name, work), name=name)
-        self._tasks[task] = name
-
-        def done(_: asyncio.Task[None]) -> None:
-            self._tasks.pop(task, None)
-            work.close()  # a task cancelled before its first step has never begun its work
-
-        task.add_done_callback(done)
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
         return task
 
     def keep(self, name: str, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
         """Run `work` for ever: when it returns or fails it is started again, with back-off."""
         return self.start(name, self._forever(name, work))
 
-    async def _guard(self, name: str, work: Coroutine[Any, Any, None]) -> None:
-        try:
-            await work
-        except asyncio.CancelledError:
-            raise
-        except Exception:  # the top of a task: nobody above could catch it
-            log.exception("Background task %s failed", name)
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:  # the top of a task: nobody above could catch it
+            log.error("Background task %s failed", task.get_name(), exc_info=error)
 
     async def _forever(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         delay = _FIRST_DELAY_S
