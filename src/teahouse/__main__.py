@@ -98,6 +98,7 @@ class Machine:
                     port=0,
                     ready=opened.set_result,
                     stop=stop,
+                    take_up=False,
                 )
             except Exception as error:  # carried over to the command that waits
                 if opened.done():

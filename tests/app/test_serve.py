@@ -55,12 +55,14 @@ class Guest:
 
 
 @asynccontextmanager
-async def running(home: Path, **environ: str) -> AsyncIterator[Guest]:
+async def running(home: Path, *, take_up: bool = True, **environ: str) -> AsyncIterator[Guest]:
     ready: asyncio.Future[Open] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()
     environ = {"TEAHOUSE_LOCAL_MODEL__ENABLED": "false", **environ}
     async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as group:
-        task = group.create_task(serve(home, environ, port=0, ready=ready.set_result, stop=stop))
+        task = group.create_task(
+            serve(home, environ, port=0, ready=ready.set_result, stop=stop, take_up=take_up)
+        )
         done, _ = await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED)
         if task in done:
             await task
@@ -103,6 +105,23 @@ async def test_the_house_leaves_word_for_its_owner_alone_and_takes_it_away(tmp_p
         guest.opened = Open(url=guest.opened.url, key=key)
         status, answer = await guest.ask("GET", "/api/me")
     assert (status, answer["error"]["code"]) == (401, "key_wrong")
+
+
+async def test_a_command_that_only_looks_takes_up_nothing_that_was_cut(tmp_path: Path) -> None:
+    async with Endpoint() as endpoint:
+        async with running(tmp_path, **fake(endpoint)) as guest:
+            agent = (await guest.get("/api/agents"))["items"][0]["id"]
+            body = {"text": "[hang mid]", "agent": agent}
+            _, answer = await guest.ask("POST", "/api/messages", body)
+            await endpoint.request(0)
+
+        async with running(tmp_path, take_up=False, **fake(endpoint)) as guest:
+            run = answer["runs"][0]["id"]
+            assert (await guest.get(f"/api/runs/{run}"))["attempt"] == 1
+            assert len(endpoint.requests) == 1
+            await guest.say("hello")  # somebody says something: all that waits is worked on
+            await endpoint.request(2)
+            assert (await guest.get(f"/api/runs/{run}"))["attempt"] == 2
 
 
 async def test_two_houses_never_share_a_home(tmp_path: Path) -> None:

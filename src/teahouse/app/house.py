@@ -105,15 +105,17 @@ class House:
         return self.settings.config.server.names
 
     @asynccontextmanager
-    async def at_work(self) -> AsyncGenerator[None]:
-        """Let the agents work until the block ends."""
+    async def at_work(self, *, take_up: bool) -> AsyncGenerator[None]:
+        """Let the agents work until the block ends. Without `take_up` they leave what was cut by
+        the last stop until somebody says something."""
         async with self._transport, self._tasks, self._local:
             self._endpoints.fix(LOCAL, self._local)
             await self._endpoints.follow(self.settings)
             self.settings.on_change(self._endpoints.follow)
             await self._receive_owner()
             self._tasks.keep("ledger", self._store.behind.work)
-            self._tasks.keep("worker", self._worker.work)
+            worker = self._worker
+            self._tasks.keep("worker", worker.work if take_up else worker.work_when_woken)
             yield
 
     async def _receive_owner(self) -> None:
@@ -174,7 +176,7 @@ class House:
 
 @asynccontextmanager
 async def open_house(
-    home: Path, environ: Mapping[str, str], clock: Clock | None = None
+    home: Path, environ: Mapping[str, str], *, take_up: bool = True, clock: Clock | None = None
 ) -> AsyncGenerator[House]:
     """Open the home and set the house to work. Raises `HomeInUse` and `SettingsError`, among
     others, before anything has begun."""
@@ -182,5 +184,5 @@ async def open_house(
     async with open_store(home, clock) as store:
         settings = await LiveSettings.open(home, environ, store.secrets)
         house = House(store, settings, clock)
-        async with house.at_work():
+        async with house.at_work(take_up=take_up):
             yield house

@@ -37,12 +37,14 @@ async def serve(
     port: int | None = None,
     ready: Callable[[Open], None] = lambda _: None,
     stop: asyncio.Event | None = None,
+    take_up: bool = True,
 ) -> None:
-    """Serve the home until `stop` is set. `host` and `port` win over the settings.
+    """Serve the home until `stop` is set. `host` and `port` win over the settings; without
+    `take_up` runs that were cut by the last stop wait until somebody says something.
 
     Raises `HomeInUse`, `SettingsError`, or `Conflict` when the port is taken.
     """
-    async with open_house(home, environ) as house:
+    async with open_house(home, environ, take_up=take_up) as house:
         server = house.settings.config.server
         sock = bind(host or server.host, server.port if port is None else port)
         key = house.accounts.lend_key()

@@ -106,6 +106,12 @@ class Worker:
                 except TimeoutError:
                     pass
 
+    async def work_when_woken(self) -> None:
+        """As `work`, but what a dead process left running waits until somebody says something: a
+        command that only looks must not ask a model, and cut the answer again when it ends."""
+        await self._more.wait()
+        await self.work()
+
     async def _begin(self, tasks: Supervisor) -> None:
         free = AT_ONCE - len(self._live)
         async with self._leasing:
