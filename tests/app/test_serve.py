@@ -240,6 +240,28 @@ async def test_a_wrong_name_of_a_model_file_is_refused_and_nothing_is_on_its_way
         assert (await guest.get("/api/models/local"))["state"] == "absent"
 
 
+async def test_a_kept_key_follows_to_no_other_address(tmp_path: Path) -> None:
+    async with Endpoint() as endpoint, Endpoint() as elsewhere, running(tmp_path) as guest:
+        mine = {"base_url": endpoint.base_url, "api_key": "sk-" + "k" * 20}
+        status, shown = await guest.ask("PATCH", "/api/settings", {"providers": {"mine": mine}})
+        assert status == 200
+        masked = shown["providers"]["mine"]["api_key"]
+
+        moved = {"name": "mine", "base_url": elsewhere.base_url, "api_key": masked}
+        _, trial = await guest.ask("POST", "/api/models/test", {"provider": moved, "model": "fake"})
+        status, answer = await guest.ask(
+            "PATCH", "/api/settings", {"providers.mine.base_url": elsewhere.base_url}
+        )
+
+        assert not trial["ok"]
+        assert (status, answer["error"]["code"]) == (400, "setting_key_for_new_address")
+        assert elsewhere.requests == []
+        same = {"providers": {"mine": {"base_url": f"{endpoint.base_url}/", "api_key": masked}}}
+        assert (await guest.ask("PATCH", "/api/settings", same))[0] == 200
+        anew = {"providers": {"mine": {"base_url": elsewhere.base_url, "api_key": "sk-new-key"}}}
+        assert (await guest.ask("PATCH", "/api/settings", anew))[0] == 200
+
+
 async def test_a_conversation_gets_a_title_after_two_turns(tmp_path: Path) -> None:
     async with Endpoint() as endpoint, running(tmp_path, **fake(endpoint)) as guest:
         conversation, _ = await guest.say("first")

@@ -10,7 +10,7 @@ from typing import cast
 from teahouse.app.endpoints import Endpoints
 from teahouse.app.local import Embedded
 from teahouse.app.prices import Prices
-from teahouse.config.live import MASK, LiveSettings
+from teahouse.config.live import MASK, LiveSettings, same_address
 from teahouse.core.errors import SettingsError, TeahouseError
 from teahouse.core.events import PartDelta
 from teahouse.core.messages import Message, Text
@@ -134,8 +134,13 @@ class HouseModels:
             raise SettingsError("provider_wire", provider=draft.name, wire=draft.wire, known=known)
         kept = self._settings.providers.get(draft.name)
         masked = draft.api_key is not None and draft.api_key.startswith(MASK)
+        vendor = draft.vendor or "custom"
+        if kept and masked:
+            moved = not same_address(kept.base_url, draft.base_url) or kept.vendor != vendor
+            if moved:
+                raise SettingsError("setting_key_for_new_address", provider=draft.name)
         settings = ProviderSettings(
-            vendor=draft.vendor or "custom",
+            vendor=vendor,
             wire=cast("WireName | None", draft.wire),
             base_url=draft.base_url,
             api_key=kept.api_key if kept and masked else draft.api_key,

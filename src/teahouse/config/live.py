@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, cast
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -96,6 +97,7 @@ class LiveSettings:
         async with self._changing:
             leaves = dict(self._leaves((), changes))
             fresh = await self._fresh()
+            _refuse_moved_keys(fresh.config, leaves)
             named_before = fresh.file.secrets()
             sealed: dict[str, str | None] = {}
             try:
@@ -201,6 +203,33 @@ class LiveSettings:
 
 def mask(secret: str) -> str:
     return MASK + (secret[-SHOWN:] if len(secret) >= 3 * SHOWN else "")
+
+
+def _refuse_moved_keys(config: Config, leaves: dict[Key, Any]) -> None:
+    """A kept key must not follow its provider to another address: whoever may change the address
+    could read the key there. It is entered anew, or taken away, in the same change."""
+    for name, provider in config.providers.items():
+        at = ("providers", name)
+        if at in leaves:
+            continue
+        base_url = leaves.get((*at, "base_url"), provider.base_url)
+        vendor = leaves.get((*at, "vendor"), provider.vendor)
+        if same_address(provider.base_url, base_url) and vendor == provider.vendor:
+            continue
+        kept = [(*at, "api_key")] if provider.api_key is not None else []
+        kept += [(*at, "api_keys", key) for key in provider.api_keys]
+        kept += [
+            (*at, "headers", header)
+            for header, value in provider.headers.items()
+            if isinstance(value, SecretRef)
+        ]
+        if any(key not in leaves and key[:-1] not in leaves for key in kept):
+            raise SettingsError("setting_key_for_new_address", provider=name)
+
+
+def same_address(one: str | None, other: str | None) -> bool:
+    """Whether two base URLs lead to the same server."""
+    return urlsplit(one or "")[:2] == urlsplit(other or "")[:2]
 
 
 def _parts(key: Key, name: str) -> Key:
