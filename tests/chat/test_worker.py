@@ -114,6 +114,27 @@ async def test_an_answer_waits_while_another_program_holds_the_database(
         assert [post.text for post in page.items] == ["hello", "echo: hello"]
 
 
+async def test_a_stop_comes_back_though_its_ending_cannot_be_written_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("teahouse.chat.worker.RETRY_WRITE_S", 0.01)
+    monkeypatch.setattr("teahouse.chat.worker.STOP_S", 0.05)
+    made, house_opened = opened(tmp_path)
+    async with house_opened as house, asyncio.timeout(20):
+        waiting = Waiting()
+        house.actor.act = waiting.act
+        received = await house.say("one")
+        await waiting.begun.wait()
+        made[0].finish_errors += [StorageFull("storage_full")] * 10_000
+
+        run = await house.chat.stop(house.owner, received.runs[0].id)
+        assert (run.status, run.stop_asked) == ("running", True)
+
+        made[0].finish_errors.clear()
+        await house.ended(received)
+        assert (await house.chat.run(house.owner, run.id)).status == "stopped"
+
+
 async def test_a_stop_that_meets_a_run_as_it_is_leased_is_not_lost(tmp_path: Path) -> None:
     made, house_opened = opened(tmp_path)
     async with house_opened as house, asyncio.timeout(20):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 
 from msgspec import Struct, field, structs
 
@@ -37,6 +38,7 @@ log = logging.getLogger(__name__)
 AT_ONCE = 16  # runs of one process
 LOOK_AGAIN_S = 5.0  # a safety net: every change of the queue also wakes the worker
 RETRY_WRITE_S = 2.0
+STOP_S = 10.0
 
 
 class _Live(Struct):
@@ -71,7 +73,8 @@ class Worker:
         self._more.set()
 
     async def stop(self, run: RunId) -> None:
-        """Cut a run that is at work here and wait until its ending is written."""
+        """Cut a run that is at work here and wait until its ending is written, or for a while:
+        on a full disk that may take until somebody makes room."""
         async with self._leasing:  # one that is being leased will be at work in a moment
             live = self._live.get(run)
         if live is None:
@@ -79,7 +82,9 @@ class Worker:
         live.stopping = True
         if live.turn is not None:
             live.turn.cancel()
-        await live.ended.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_S):
+                await live.ended.wait()
 
     async def stop_for(self, person: PersonId) -> None:
         """Cut all that is at work here for somebody."""
