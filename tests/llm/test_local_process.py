@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import sys
 import time
@@ -76,6 +77,18 @@ def test_nothing_starts_before_it_is_wanted_and_nothing_stays_after_close(tmp_pa
         *("-m", "teahouse.llm.local_child", "--model", str(tmp_path / "m.gguf")),
         *("--parent", house.lives[0][6], "--threads", "1", "--context", "512"),
     ]
+
+
+def test_a_ctrl_c_in_the_terminal_does_not_reach_the_child(tmp_path: Path) -> None:
+    house = House(tmp_path, SERVES)
+
+    house.process.want()
+    address, _ = house.wait_for("running")
+    assert address is not None
+    group = os.getpgid(address.pid)
+    house.process.close()
+
+    assert group != os.getpgrp()
 
 
 def test_a_child_that_never_comes_up_is_given_up_after_five_times(tmp_path: Path) -> None:

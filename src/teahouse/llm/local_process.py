@@ -123,6 +123,7 @@ class LocalProcess:
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
+            process_group=0,  # a Ctrl-C in the terminal is for us, who end it in our own time
         )
 
     def _first_words(self, child: subprocess.Popen[str]) -> Address | None:
