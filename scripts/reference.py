@@ -24,9 +24,9 @@ NOTE = "<!-- Written by `make reference` from the code. Change the code, not thi
 Schema = dict[str, Any]
 
 CLI = (
-    "Every command takes `--home` and `--json`, and speaks the language of `LANG` or of "
-    "`TEAHOUSE_LANGUAGE`. Exit codes: 0 done, 1 failed, 2 called wrongly, 3 another process has "
-    "the home, 130 interrupted."
+    "Every command takes `--home` and `--json`, and speaks the language of `TEAHOUSE_LANGUAGE`, "
+    "else that of the house, else that of `LANG`. Exit codes: 0 done, 1 failed, 2 called wrongly, "
+    "3 another process has the home, 130 interrupted."
 )
 SETTINGS = (
     "In `config.toml` below the home, in the page, or as environment variables, which win. Names "
