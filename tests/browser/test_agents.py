@@ -50,6 +50,18 @@ def test_an_agent_is_made_renamed_and_its_soul_rewritten(
     expect(page.get_by_label("SOUL.md")).to_have_value("# 老账房\n\n你只说数字。")
 
 
+def test_what_an_editor_wrote_into_the_folder_is_there_when_one_comes_back(
+    shared_house: House, visit: Visitor
+) -> None:
+    page = visit(shared_house, "/contacts")
+    make_agent(page, "琴师")
+    expect(page.get_by_label("SOUL.md")).to_have_value("")
+    soul = shared_house.home / "agents" / "琴师" / "SOUL.md"
+    soul.write_text("# 琴师\n\n你只弹古琴。", encoding="utf-8")
+    page.evaluate("dispatchEvent(new Event('visibilitychange'))")
+    expect(page.get_by_label("SOUL.md")).to_have_value("# 琴师\n\n你只弹古琴。")
+
+
 def test_what_is_typed_and_not_saved_survives_a_look_elsewhere(
     shared_house: House, visit: Visitor
 ) -> None:

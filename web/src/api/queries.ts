@@ -124,6 +124,7 @@ export const useAgent = (id: string) =>
   useQuery({
     queryKey: keys.agent(id),
     queryFn: ({ signal }) => get<Agent>(`/api/agents/${id}`, { signal }),
+    staleTime: 0, // its SOUL.md may have been changed by an editor, while the page was out of sight
   });
 
 export function useCreateAgent() {
