@@ -614,6 +614,20 @@ async def test_a_dotted_key_may_end_in_a_name_with_dots(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
+async def test_what_lies_deep_within_a_quirk_is_shown_as_it_was_written(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        "[providers.gpt]\nvendor = 'openai'\n"
+        "quirks = { extra = { reasoning = { effort = 'high', tags = ['a'] } } }\n",
+    )
+
+    live = await LiveSettings.open(tmp_path, {}, Safe())
+
+    shown = live.public()["providers"]["gpt"]["quirks"]
+    assert shown == {"extra": {"reasoning": {"effort": "high", "tags": ["a"]}}}
+
+
+@pytest.mark.anyio
 async def test_sending_back_what_was_shown_changes_nothing(tmp_path: Path) -> None:
     live = await LiveSettings.open(tmp_path, {}, Safe())
     await live.patch({"providers.deep.api_key": "sk-0123456789abcd"})

@@ -138,6 +138,8 @@ class LiveSettings:
         return self._values.get(value.secret) if isinstance(value, SecretRef) else value
 
     def _shown(self, key: Key, value: Any) -> Any:
+        if kind_of(key) is Any:  # whatever lies within is no setting of its own
+            return value
         if isinstance(value, SecretRef | str) and is_secret(key):
             return mask(self._plain(value) or "")
         if isinstance(value, msgspec.Struct):
