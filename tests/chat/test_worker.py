@@ -10,13 +10,21 @@ from pathlib import Path
 import pytest
 
 from teahouse.agent.directory import AgentChanges
-from teahouse.agent.participant import Journal, Reply, Step, Turn
+from teahouse.agent.participant import (
+    Journal,
+    Participant,
+    Reply,
+    ReplyStep,
+    ResultStep,
+    Step,
+    Turn,
+)
 from teahouse.chat.ports import Lease, RunQueue, RunStatus
 from teahouse.core.bus import Frame
 from teahouse.core.codec import decode_envelope
 from teahouse.core.errors import HomeInUse, NotFound, StorageFull
 from teahouse.core.events import Emit, Event, Usage
-from teahouse.core.messages import Post, Text
+from teahouse.core.messages import Message, Post, Text, ToolCall, ToolResult
 
 from .conftest import Actor, House, open_house
 
@@ -112,6 +120,56 @@ async def test_an_answer_waits_while_another_program_holds_the_database(
 
         page = await house.chat.posts(house.owner, received.post.conversation)
         assert [post.text for post in page.items] == ["hello", "echo: hello"]
+
+
+class Hidden(Actor):
+    """Cannot be found for as long as it takes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sought = asyncio.Event()
+
+    async def find(self, participant: str, /, *, person: str, model: str | None) -> Participant:
+        self.sought.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+async def test_what_was_recorded_stays_when_a_run_is_stopped_before_its_agent_is_there(
+    tmp_path: Path, steps: int
+) -> None:
+    call = ToolCall(id="k", name="dig", arguments={})
+    told = ToolResult(call="k", content=(Text(text="gold"),))
+    message = Message(role="assistant", parts=(call,))
+    recorded: list[Step] = [
+        ReplyStep(message=message, reason="tool_calls", usage=Usage(output=3), model="m"),
+        ResultStep(result=told),
+    ][:steps]
+    reached = asyncio.Event()
+
+    async def dig(turn: Turn, journal: Journal, emit: Emit) -> Reply:
+        for step in recorded:
+            await journal.append(step)
+        reached.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    actor = Actor()
+    actor.act = dig
+    async with open_house(tmp_path, actor) as house, asyncio.timeout(20):
+        received = await house.say("dig")
+        await reached.wait()
+
+    hidden = Hidden()
+    async with open_house(tmp_path, hidden) as house, asyncio.timeout(20):
+        await hidden.sought.wait()
+        run = await house.chat.stop(house.owner, received.runs[0].id)
+        page = await house.chat.posts(house.owner, received.post.conversation)
+
+    assert run.status == "stopped"
+    assert page.items[-1].parts == (call, told)[:steps]
+    assert run.usage == Usage(output=3)
 
 
 async def test_a_stop_comes_back_though_its_ending_cannot_be_written_yet(

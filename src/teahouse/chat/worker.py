@@ -9,7 +9,15 @@ from contextlib import suppress
 
 from msgspec import Struct, field, structs
 
-from teahouse.agent.participant import Journal, Participants, Reply, ResultStep, Step, Turn
+from teahouse.agent.participant import (
+    Journal,
+    Participants,
+    Reply,
+    ReplyStep,
+    ResultStep,
+    Step,
+    Turn,
+)
 from teahouse.chat.perspective import project
 from teahouse.chat.ports import Lease, Run, RunQueue, RunStatus
 from teahouse.chat.story import ending, replay, used
@@ -24,6 +32,7 @@ from teahouse.core.errors import (
     TeahouseError,
 )
 from teahouse.core.events import (
+    ReplyDone,
     RunEvent,
     StreamStart,
     ToolFinished,
@@ -140,20 +149,24 @@ class Worker:
 
     async def _take_turn(self, lease: Lease, live: _Live) -> None:
         run, story, begun = lease.run, list[RunEvent](), self._clock.monotonic()
-        journal = _Journal(self._queue, run)
+        journal = _Journal(self._queue, run, lease.steps)
+        start = StreamStart(author=run.participant, attempt=run.attempt)
 
         async def emit(events: Sequence[RunEvent]) -> None:
             story.extend(events)
             self._bus.publish(run.conversation, run.id, events)
 
         async def cut(why: Ending, problem: Problem | None = None) -> Reply:
+            recorded = sum(isinstance(step, ReplyStep) for step in lease.steps)
+            if sum(isinstance(event, ReplyDone) for event in story) < recorded:
+                story.clear()  # cut before the participant had shown what was recorded
+                await emit([start, *replay(lease.steps)])
             await emit(journal.untold(story))
             return _cut(story, why, problem)
 
-        await emit([StreamStart(author=run.participant, attempt=run.attempt)])
+        await emit([start])
         if run.stop_asked or live.stopping:
-            await emit(replay(lease.steps))
-            await self._finish(run, _cut(story, "stopped"), begun)
+            await self._finish(run, await cut("stopped"), begun)
             return
         live.turn = asyncio.current_task()
         try:
@@ -227,19 +240,22 @@ class _Journal(Journal):
     """Keeps in mind which tool calls are finished: a stop may fall between a result's record and
     its event, and what is finished must not be told as interrupted later."""
 
-    def __init__(self, queue: RunQueue, run: Run) -> None:
+    def __init__(self, queue: RunQueue, run: Run, steps: Sequence[Step]) -> None:
         self._queue, self._run = queue, run
-        self._finished: list[ToolFinished] = []
+        self._finished = [_finished(step) for step in steps if isinstance(step, ResultStep)]
 
     async def append(self, step: Step, /) -> None:
         if isinstance(step, ResultStep):
-            finished = ToolFinished(result=step.result, elapsed_ms=step.elapsed_ms)
-            self._finished.append(finished)
+            self._finished.append(_finished(step))
         await self._queue.append(self._run.id, self._run.attempt, step)
 
     def untold(self, story: Sequence[RunEvent]) -> list[RunEvent]:
         told = {event.result.call for event in story if isinstance(event, ToolFinished)}
         return [event for event in self._finished if event.result.call not in told]
+
+
+def _finished(step: ResultStep) -> ToolFinished:
+    return ToolFinished(result=step.result, elapsed_ms=step.elapsed_ms)
 
 
 _STATUS: dict[Ending, RunStatus] = {"failed": "failed", "stopped": "stopped"}
