@@ -15,13 +15,17 @@ Outcome: TypeAlias = Literal["answered", "failed", "cancelled"]
 
 
 class Caller(Struct, frozen=True, kw_only=True):
-    """On whose behalf a call is made. Whoever has no house around them needs none of it."""
+    """On whose behalf a call is made. Whoever has no house around them needs none of it.
+
+    `allowance`: US dollars a day that `key` may spend, where it has a limit of its own.
+    """
 
     person: str | None = None
     agent: str | None = None
     conversation: str | None = None
     run: str | None = None
     key: str | None = None
+    allowance: float | None = None
     purpose: Purpose = "reply"
 
 
