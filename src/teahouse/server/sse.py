@@ -37,6 +37,13 @@ class _Head(msgspec.Struct):
 _head = msgspec.json.Decoder(_Head)
 
 
+def one_line(data: bytes) -> bytes:
+    """JSON as one line, whatever its reader takes for the end of one."""
+    for found, escaped in _BREAKS:
+        data = data.replace(found, escaped)
+    return data
+
+
 async def stream(
     chat: Chat,
     readers: Readers,
@@ -103,9 +110,7 @@ def _render(frames: Iterable[Frame]) -> tuple[bytes, bool]:
     chunks: list[bytes] = []
     for frame in frames:
         kind = _head.decode(frame.data).event.type
-        data = frame.data
-        for found, escaped in _BREAKS:
-            data = data.replace(found, escaped)
+        data = one_line(frame.data)
         chunks.append(b"id: %d\nevent: %s\ndata: %s\n\n" % (frame.seq, kind.encode(), data))
         if kind == LAST:
             return b"".join(chunks), True
