@@ -17,7 +17,7 @@ from teahouse.core.clock import Clock
 from teahouse.core.errors import Conflict, Invalid, NotAllowed, NotFound, TeahouseError, TooLarge
 from teahouse.core.ids import new_id
 from teahouse.core.messages import AgentId, Person, PersonId
-from teahouse.core.names import clean_name
+from teahouse.core.names import clean_name, folded
 
 log = logging.getLogger(__name__)
 
@@ -80,6 +80,21 @@ class Directory:
         if not _sees(person.id, row):
             raise NotFound("agent_unknown", agent=agent)
         return row
+
+    async def named(self, person: PersonId, name: str) -> AgentRecord:
+        """The agent that the person means by a name or an id; their own before a shared one.
+
+        Raises `NotFound`, and `Conflict` for a name that several bear.
+        """
+        seen = [row for row in await self._agents.all() if _sees(person, row) and not row.archived]
+        called = [row for row in seen if row.id == name or folded(row.name) == folded(name)]
+        called = [row for row in called if row.owner == person] or called
+        if not called:
+            raise NotFound("agent_unknown", agent=name)
+        if len(called) > 1:
+            ids = ", ".join(row.id for row in called)
+            raise Conflict("agent_name_shared", name=name, ids=ids)
+        return called[0]
 
     async def row_and_soul(
         self, agent: AgentId, person: PersonId | None

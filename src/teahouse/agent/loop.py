@@ -51,16 +51,22 @@ class AgentParticipant:
         self._window, self._temperature = window, temperature
 
     async def respond(self, turn: Turn, journal: Journal, emit: Emit, /) -> Reply:
-        request = ModelRequest(
+        wished = turn.wishes.temperature
+        request = replace(
+            turn.wishes,
             model=self._model,
             messages=(self._system, *turn.messages),
-            temperature=self._temperature,
+            temperature=self._temperature if wished is None else wished,
         )
         context = ToolContext(
             conversation=turn.conversation, run=turn.run, agent=self._id, person=turn.person
         )
-        caller = Caller(
-            person=turn.person, agent=self._id, conversation=turn.conversation, run=turn.run
+        caller = replace(
+            turn.caller,
+            person=turn.person,
+            agent=self._id,
+            conversation=turn.conversation or turn.caller.conversation,
+            run=turn.run,
         )
         result = await run_loop(
             partial(self._ask, caller),

@@ -18,6 +18,11 @@ from teahouse.core.messages import (
     RunId,
     ToolResult,
 )
+from teahouse.llm.provider import ModelRequest
+from teahouse.llm.usage import NOBODY, Caller
+
+
+NO_WISHES = ModelRequest(model="", messages=())
 
 
 class ReplyStep(Struct, frozen=True, kw_only=True, tag="reply"):
@@ -47,13 +52,19 @@ class Journal(Protocol):
 
 
 class Turn(Struct, frozen=True, kw_only=True):
-    """One run's work. `steps` is what an earlier attempt had finished before it was cut."""
+    """One run's work. `steps` is what an earlier attempt had finished before it was cut.
+
+    A program that asks without a conversation may say by `wishes` how the model is to be asked,
+    and `caller` then holds what else is known of it.
+    """
 
     run: RunId
-    conversation: ConversationId
+    conversation: ConversationId | None
     person: PersonId
     messages: tuple[Message, ...]  # the log as this participant sees it
     steps: tuple[Step, ...] = ()
+    wishes: ModelRequest = NO_WISHES
+    caller: Caller = NOBODY
 
 
 class Reply(Struct, frozen=True, kw_only=True):

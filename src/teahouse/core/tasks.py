@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
 
 from teahouse.core.ids import fraction
 
 log = logging.getLogger(__name__)
 
 _FIRST_DELAY_S, _LONGEST_DELAY_S = 0.5, 60.0
+_WAITING = 16  # items that a reader may lag behind
+
+T = TypeVar("T")
+Push = Callable[[T], Awaitable[None]]
 
 
 class Supervisor:
@@ -59,3 +63,32 @@ class Supervisor:
                 delay = _FIRST_DELAY_S
             await asyncio.sleep(delay * (1 + fraction()) / 2)
             delay = min(delay * 2, _LONGEST_DELAY_S)
+
+
+async def pulled(work: Callable[[Push[T]], Awaitable[None]]) -> AsyncGenerator[T, None]:
+    """What `work` pushes, for who would rather pull. Closing it cancels `work` and awaits its end.
+
+    A task of its own, and no group around the `yield`: that could be left by another task.
+    """
+    queue: asyncio.Queue[tuple[T] | Exception | None] = asyncio.Queue(_WAITING)
+
+    async def push(item: T) -> None:
+        await queue.put((item,))
+
+    async def run() -> None:
+        try:
+            await work(push)
+        except Exception as error:  # it is the reader's, and raised there
+            await queue.put(error)
+        else:
+            await queue.put(None)
+
+    task = asyncio.create_task(run())
+    try:
+        while (item := await queue.get()) is not None:
+            if isinstance(item, Exception):
+                raise item
+            yield item[0]
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
