@@ -34,6 +34,7 @@ from teahouse.llm.meter import Meter
 from teahouse.llm.pipeline import Call, Pipeline, empty_pipeline
 from teahouse.llm.provider import ModelRequest, Provider
 from teahouse.llm.repair import repair
+from teahouse.llm.resume import may_resume, resumed
 from teahouse.llm.retry import Retry
 from teahouse.llm.route import Routes, no_routes
 from teahouse.llm.usage import NOBODY, Caller, Ledger
@@ -135,7 +136,7 @@ class Client:
         while True:
             shown = False
             try:
-                attempt = self._attempt(provider, request, call.caller, model, failures + 1)
+                attempt = self._from(provider, request, call.caller, model, failures + 1)
                 async with aclosing(attempt) as batches:
                     async for batch in batches:
                         shown = True
@@ -153,6 +154,18 @@ class Client:
             else:
                 return
             await self._sleep(delay)
+
+    def _from(
+        self, provider: Provider, request: ModelRequest, caller: Caller, model: str, number: int
+    ) -> AsyncGenerator[Sequence[StreamEvent], None]:
+        """One attempt, and where the model can do that, those that go on with it when it is cut."""
+
+        def attempt(asked: ModelRequest, nth: int) -> AsyncGenerator[Sequence[StreamEvent], None]:
+            return self._attempt(provider, asked, caller, model, nth)
+
+        if not may_resume(provider, request):
+            return attempt(request, number)
+        return resumed(attempt, request, number, model, self.calibration)
 
     async def _attempt(
         self, provider: Provider, request: ModelRequest, caller: Caller, model: str, number: int

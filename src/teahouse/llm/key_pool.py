@@ -10,6 +10,7 @@ from contextlib import aclosing
 from teahouse.core.events import StreamEvent
 from teahouse.llm.errors import AuthenticationFailed, EndpointError, QuotaExceeded, RateLimited
 from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
+from teahouse.llm.resume import Continuing
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +43,11 @@ class KeyPool:
             else:
                 self._resting.pop(name, None)
                 return
+
+    def continues(self, model: str) -> bool:
+        """As `llm.resume` asks; the keys are all to one endpoint."""
+        one = next(iter(self._providers.values()))
+        return isinstance(one, Continuing) and one.continues(model)
 
     async def models(self) -> Sequence[ModelInfo]:
         return await self._providers[self._order()[0]].models()

@@ -47,6 +47,9 @@ class Profile(Struct, frozen=True, kw_only=True):
     """Whether to ask a model that thinks to show a summary of its thoughts (`gemini`)."""
     call_signatures: bool = False
     """Whether every call must bear a signature, also one that another model made (`gemini`)."""
+    continues: Literal["no", "plain", "prefix", "final"] = "no"
+    """Whether the model goes on with the beginning of a reply where that comes last, so that one
+    which was cut can be taken up: as it is, marked as `prefix`, or with vLLM's `final` message."""
     window: int | None = None
     """How many tokens the server shall hold where it asks for that (`ollama`); it drops the rest
     silently, so it should be as much as the memory bears."""
@@ -64,6 +67,10 @@ _MODELS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = (
     (re.compile(r"^(openai/)?(gpt-[34]|chatgpt)"), {"encrypted_reasoning": False}),
     (re.compile(r"claude-3-(opus|sonnet|haiku)"), {"output_tokens": 4096, "json_schema": False}),
     (re.compile(r"claude-(2|instant)"), {"output_tokens": 4096, "json_schema": False}),
+    (  # those from 4.6 on refuse to
+        re.compile(r"^claude-([23]|instant|(opus|sonnet|haiku)-4(-[015](\D|$)|-\d{8}|@|$))"),
+        {"continues": "plain"},
+    ),
     (re.compile(r"claude-3-[57]-"), {"json_schema": False}),
     (re.compile(r"claude-(opus|sonnet|haiku|fable|mythos)-"), {"output_tokens": 32_000}),
     (re.compile(r"claude-(opus|sonnet)-4(-0|-\d{8}|$)"), {"json_schema": False}),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from teahouse.llm.profiles import DEFAULT, Profile
 from teahouse.llm.settings import WireName
@@ -72,7 +73,9 @@ VENDORS: Final[Mapping[str, Vendor]] = {
     "mistral": Vendor(
         name="Mistral",
         base_url="https://api.mistral.ai/v1",
-        profile=Profile(include_usage=False, reasoning_back="never", empty_content="string"),
+        profile=Profile(
+            include_usage=False, reasoning_back="never", empty_content="string", continues="prefix"
+        ),
     ),
     "openrouter": Vendor(name="OpenRouter", base_url="https://openrouter.ai/api/v1"),
     "xai": Vendor(
@@ -96,10 +99,16 @@ VENDORS: Final[Mapping[str, Vendor]] = {
         name="LM Studio", base_url="http://127.0.0.1:1234/v1", profile=_OWN_SERVER, key=False
     ),
     "vllm": Vendor(
-        name="vLLM", base_url="http://127.0.0.1:8000/v1", profile=_OWN_SERVER, key=False
+        name="vLLM",
+        base_url="http://127.0.0.1:8000/v1",
+        profile=replace(_OWN_SERVER, continues="final"),
+        key=False,
     ),
     "llamacpp": Vendor(
-        name="llama.cpp", base_url="http://127.0.0.1:8080/v1", profile=_OWN_SERVER, key=False
+        name="llama.cpp",
+        base_url="http://127.0.0.1:8080/v1",
+        profile=replace(_OWN_SERVER, continues="plain"),
+        key=False,
     ),
     "local": Vendor(
         name="Local model",

@@ -30,6 +30,7 @@ from teahouse.llm.wire.reply import Reply
 
 _AFTER_FINISH_S = 5  # how long counts and a last event may take once the reply is whole
 _LONGEST_BODY = 16 << 20
+_LONGEST_WHOLE = 256 << 20
 
 
 class Framing(Protocol):
@@ -108,6 +109,10 @@ class HttpWire(ABC):
                     raise failure
             await exchange.drain()
 
+    def continues(self, model: str) -> bool:
+        """Whether a reply of `model` that was cut may be gone on with: `llm.resume`."""
+        return self._profile(model).continues != "no"
+
     async def models(self) -> Sequence[ModelInfo]:
         told = await self._fetch(self._call(self.models_path))
         fields = as_object(told)
@@ -117,6 +122,20 @@ class HttpWire(ABC):
     async def _fetch(self, call: Call) -> Any:
         async with await self._transport.send(call) as exchange:
             body = await exchange.read_up_to(_LONGEST_BODY)
+        return self._decoded(body)
+
+    async def _whole(self, call: Call) -> tuple[bytes, str]:
+        """An answer in one piece, which may hold pictures or many vectors, and its media type."""
+        async with await self._transport.send(call) as exchange:
+            body = bytearray()
+            while data := await exchange.read():
+                exchange.heard()
+                body += data
+                if len(body) > _LONGEST_WHOLE:
+                    raise Malformed(self.name, f"> {_LONGEST_WHOLE} bytes")
+            return bytes(body), exchange.media_type
+
+    def _decoded(self, body: bytes) -> Any:
         try:
             return msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:

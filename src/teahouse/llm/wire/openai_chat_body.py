@@ -37,7 +37,19 @@ async def chat_body(
         body["temperature"] = request.temperature
     if request.schema is not None:
         body["response_format"] = _response_format(request.schema, profile)
+    _begin_reply(body, profile)
     return body | profile.extra | request.extra
+
+
+def _begin_reply(body: JsonObject, profile: Profile) -> None:
+    """Say, where it has to be said, that what the assistant said last is to be gone on with."""
+    last: JsonObject = body["messages"][-1] if body["messages"] else {}
+    if last.get("role") != "assistant" or last.get("tool_calls"):
+        return
+    if profile.continues == "prefix":
+        last["prefix"] = True
+    elif profile.continues == "final":
+        body.update(continue_final_message=True, add_generation_prompt=False)
 
 
 def chat_tool(spec: ToolSpec) -> JsonObject:
