@@ -17,6 +17,7 @@ ProviderError
 ├── Busy                    our own limit of calls to this provider was reached for too long
 ├── BudgetSpent             the budget of a run, agent, person, key or day does not reach
 ├── BudgetUnpriced          a budget is set and nobody knows what this model costs
+├── NotOffered              the vendor has no such endpoint: embeddings, speech, …
 ├── NoSuchModel             no provider or model of this name is configured
 └── NoModelChosen           no model is set up at all
 (* retryable, as long as nothing was shown)
@@ -31,6 +32,7 @@ from typing import ClassVar, Literal, TypeAlias
 from teahouse.core.errors import ProviderError
 
 Phase: TypeAlias = Literal["connect", "first_event", "idle", "total"]
+Offer: TypeAlias = Literal["embeddings", "speech", "transcription", "images"]
 
 
 class EndpointError(ProviderError):
@@ -107,6 +109,7 @@ class Resting(EndpointError):
     """Another model may be tried at once; this one after a while."""
 
     name = "provider_resting"
+    passes = True
 
     def __init__(self, model: str, seconds: float) -> None:
         super().__init__(model, seconds=round(seconds))
@@ -115,6 +118,7 @@ class Resting(EndpointError):
 
 class Busy(EndpointError):
     name = "provider_busy"
+    passes = True
 
     def __init__(self, provider: str, seconds: float) -> None:
         super().__init__(provider, seconds=f"{seconds:g}")
@@ -130,6 +134,11 @@ class BudgetSpent(ProviderError):
 class BudgetUnpriced(ProviderError):
     def __init__(self, model: str) -> None:
         super().__init__("budget_unpriced", model=model)
+
+
+class NotOffered(ProviderError):
+    def __init__(self, provider: str, what: Offer) -> None:
+        super().__init__(f"provider_no_{what}", provider=provider)
 
 
 class NoSuchModel(ProviderError):

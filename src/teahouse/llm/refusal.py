@@ -51,6 +51,7 @@ _WAIT = re.compile(r"(?:retry|try again) (?:in|after) (?:(\d+)m)?([\d.]+)(ms|s)\
 _LOAD = re.compile(r"overload|unavailable|internal|server.?error|busy|capacity|timeout")
 _WRONG = re.compile(r"invalid|unsupported|not.?found|too.(large|small)")
 _SHORT = 300
+NOT_IMPLEMENTED = 501  # it will not be in a moment either
 _TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 
 
@@ -104,7 +105,7 @@ def _by_status(status: int) -> type[EndpointError]:
         return AuthenticationFailed
     if status == 429:
         return RateLimited
-    if status in {408, 409, 425} or status >= 500:
+    if status in {408, 409, 425} or (status >= 500 and status != NOT_IMPLEMENTED):
         return Overloaded
     return RequestRefused
 

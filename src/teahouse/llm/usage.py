@@ -8,7 +8,17 @@ from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
-Purpose: TypeAlias = Literal["reply", "title", "question", "test", "gateway"]
+Purpose: TypeAlias = Literal[
+    "reply",
+    "title",
+    "question",
+    "test",
+    "gateway",
+    "embedding",
+    "speech",
+    "transcription",
+    "image",
+]
 """What a call was for; `question` is one that a tool asks."""
 
 Outcome: TypeAlias = Literal["answered", "failed", "cancelled"]

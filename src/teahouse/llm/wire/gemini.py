@@ -9,14 +9,15 @@ from teahouse.llm.profiles import Profile
 from teahouse.llm.provider import ModelInfo, ModelRequest
 from teahouse.llm.transport import Exchange
 from teahouse.llm.wire.gemini_body import gemini_body
+from teahouse.llm.wire.gemini_media import GeminiMedia
 from teahouse.llm.wire.gemini_stream import GeminiStream
-from teahouse.llm.wire.http import Asked, Framing, HttpWire
+from teahouse.llm.wire.http import Asked, Framing
 from teahouse.llm.wire.json_objects import JsonObjects
 
 _METHOD = "generateContent"
 
 
-class Gemini(HttpWire):
+class Gemini(GeminiMedia):
     models_path = "/models?pageSize=1000"
 
     async def _ask(self, request: ModelRequest, profile: Profile, input_estimate: int) -> Asked:

@@ -15,9 +15,10 @@ from teahouse.llm.profiles import Profile
 from teahouse.llm.provider import ModelInfo, ModelRequest
 from teahouse.llm.transport import Exchange
 from teahouse.llm.wire.fields import as_object
-from teahouse.llm.wire.http import Asked, Framing, HttpWire
+from teahouse.llm.wire.http import Asked, Framing
 from teahouse.llm.wire.json_objects import JsonObjects
 from teahouse.llm.wire.ollama_body import ollama_body
+from teahouse.llm.wire.ollama_media import OllamaMedia
 from teahouse.llm.wire.ollama_stream import OllamaStream
 
 _OTHER_DOORS: Final = re.compile(r"/(v1|api)$")
@@ -25,7 +26,7 @@ _SHOWN_S: Final = 2.0  # what may be spent on asking about each model of the lis
 _WINDOW: Final = ".context_length"  # behind the name of the model's architecture
 
 
-class Ollama(HttpWire):
+class Ollama(OllamaMedia):
     models_path = "/api/tags"
     accept = "application/x-ndjson"
 

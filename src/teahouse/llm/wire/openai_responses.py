@@ -5,13 +5,14 @@ from __future__ import annotations
 from teahouse.core.messages import JsonObject
 from teahouse.llm.profiles import Profile
 from teahouse.llm.provider import ModelInfo, ModelRequest
-from teahouse.llm.wire.http import Asked, HttpWire
+from teahouse.llm.wire.http import Asked
 from teahouse.llm.wire.model_row import model_row
+from teahouse.llm.wire.openai_media import OpenAIMedia
 from teahouse.llm.wire.openai_responses_body import responses_body
 from teahouse.llm.wire.openai_responses_stream import ResponsesStream
 
 
-class OpenAIResponses(HttpWire):
+class OpenAIResponses(OpenAIMedia):
     async def _ask(self, request: ModelRequest, profile: Profile, input_estimate: int) -> Asked:
         origin = f"{self.name}/{request.model}"
         body = await responses_body(request, profile, origin=origin, files=self._files)
