@@ -30,16 +30,27 @@ from teahouse.core import i18n
 
 
 class Problem(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An error as a fact that can be stored, sent and shown."""
+    """An error as a fact that can be stored, sent and shown.
+
+    `retryable`: the same may work when it is tried again, now or after a while.
+    """
 
     code: str
     message: str
     hint: str | None = None
+    retryable: bool = False
     values: dict[str, str] = field(default_factory=dict[str, str])
 
 
 class TeahouseError(Exception):
-    """`code` is the key of the words, `values` fill their holes."""
+    """`code` is the key of the words, `values` fill their holes.
+
+    `retryable`: the same may work in a moment. `passes`: it may after a while, or for another, but
+    nothing is gained by trying at once.
+    """
+
+    retryable: ClassVar[bool] = False
+    passes: ClassVar[bool] = False
 
     def __init__(self, code: str, /, **values: object) -> None:
         self.code = code
@@ -53,6 +64,7 @@ class TeahouseError(Exception):
             code=self.code,
             message=i18n.text(language, key, **self.values),
             hint=i18n.text(language, hint, **self.values) if i18n.has(hint) else None,
+            retryable=self.retryable or self.passes,
             values=self.values,
         )
 
@@ -82,13 +94,15 @@ class TooLarge(TeahouseError):
 
 
 class TooManyAttempts(TeahouseError):
+    passes = True
+
     def __init__(self, code: str, /, *, retry_after_s: float, **values: object) -> None:
         super().__init__(code, retry_after_s=round(retry_after_s), **values)
         self.retry_after_s = retry_after_s
 
 
 class StorageFull(TeahouseError):
-    pass
+    passes = True
 
 
 class StorageDamaged(TeahouseError):
@@ -114,6 +128,5 @@ class ToolFailed(TeahouseError):
 
 
 class ProviderError(TeahouseError):
-    """An endpoint refused, broke or fell silent. `retryable`: the same call may work later."""
-
-    retryable: ClassVar[bool] = False
+    """An endpoint refused, broke or fell silent. What is `retryable` is tried again by itself, as
+    long as nothing was shown."""

@@ -16,8 +16,11 @@ T = TypeVar("T")
 
 
 class Failure(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`retryable`: the same may work when it is tried again, now or after a while."""
+
     code: str
     message: str
+    retryable: bool
     hint: str | None = None
 
 

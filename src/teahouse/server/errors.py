@@ -79,7 +79,14 @@ def _of_framework(error: HTTPException) -> errors.TeahouseError:
 
 def failure(error: errors.TeahouseError, language: Language) -> Failed:
     problem = error.problem(language)
-    return Failed(error=Failure(code=problem.code, message=problem.message, hint=problem.hint))
+    return Failed(
+        error=Failure(
+            code=problem.code,
+            message=problem.message,
+            hint=problem.hint,
+            retryable=problem.retryable,
+        )
+    )
 
 
 def status_of(error: errors.TeahouseError) -> int:
