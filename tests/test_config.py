@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from teahouse.config import keys, tree
 from teahouse.config.file import SettingsFile, line_of, undo, write_atomically
-from teahouse.config.home import home_folder, language, surroundings
+from teahouse.config.home import FILE, home_folder, language, surroundings
 from teahouse.config.keys import EMBEDDED
 from teahouse.config.live import LiveSettings, mask
 from teahouse.config.load import load, variable
@@ -194,7 +194,7 @@ def test_the_environment_wins_over_the_file_and_the_file_over_the_defaults(
     in_environment: dict[str, Any],
 ) -> None:
     home = tmp_path_factory.mktemp("home")
-    file = SettingsFile(home)
+    file = SettingsFile(home / FILE)
     file.write(file.edited({tuple(key.split(".")): value for key, value in in_file.items()}))
     environ = {
         variable(tuple(key.split("."))): value
@@ -362,7 +362,7 @@ async def test_what_the_file_cannot_hold_is_refused_and_breaks_no_later_change(
 async def test_a_change_to_a_file_that_cannot_be_edited_is_refused(tmp_path: Path) -> None:
     deep = "{a = " * 250 + "1" + "}" * 250
     write(tmp_path, f"providers.x.quirks.q = {deep}")
-    file = SettingsFile(tmp_path)
+    file = SettingsFile(tmp_path / FILE)
 
     with pytest.raises(SettingsError) as caught:
         file.edited({("log", "level"): "debug"})
@@ -436,7 +436,7 @@ def test_looking_for_a_line_takes_any_text(text: str) -> None:
 
 def test_a_change_keeps_comments_and_order(tmp_path: Path) -> None:
     write(tmp_path, WRITTEN)
-    file = SettingsFile(tmp_path)
+    file = SettingsFile(tmp_path / FILE)
 
     changed = file.edited({("server", "port"): 1234, ("log", "level"): "debug"})
 
@@ -445,7 +445,7 @@ def test_a_change_keeps_comments_and_order(tmp_path: Path) -> None:
 
 
 def test_a_file_is_written_for_its_owner_alone_and_leaves_no_draft(tmp_path: Path) -> None:
-    file = SettingsFile(tmp_path / "new" / "home")
+    file = SettingsFile(tmp_path / "new" / "home" / FILE)
 
     file.write("language = 'en'\n")
     file.write("language = 'zh-CN'\n")
@@ -471,35 +471,35 @@ def test_a_linked_file_stays_a_link(tmp_path: Path) -> None:
     real.write_text("", encoding="utf-8")
     (tmp_path / "config.toml").symlink_to(real)
 
-    SettingsFile(tmp_path).write("language = 'en'\n")
+    SettingsFile(tmp_path / FILE).write("language = 'en'\n")
 
     assert (tmp_path / "config.toml").is_symlink()
     assert real.read_text(encoding="utf-8") == "language = 'en'\n"
 
 
 def test_undo_brings_back_the_version_before_and_twice_is_as_never(tmp_path: Path) -> None:
-    file = SettingsFile(tmp_path)
+    file = SettingsFile(tmp_path / FILE)
     with pytest.raises(SettingsError):
-        undo(tmp_path)
+        undo(tmp_path / FILE)
     file.write("language = 'en'\n")
-    undo(tmp_path)
-    assert SettingsFile(tmp_path).tree == {}
-    undo(tmp_path)
-    SettingsFile(tmp_path).write("language = 'zh-CN'\n")
+    undo(tmp_path / FILE)
+    assert SettingsFile(tmp_path / FILE).tree == {}
+    undo(tmp_path / FILE)
+    SettingsFile(tmp_path / FILE).write("language = 'zh-CN'\n")
 
-    undo(tmp_path)
-    assert SettingsFile(tmp_path).tree == {"language": "en"}
-    undo(tmp_path)
-    assert SettingsFile(tmp_path).tree == {"language": "zh-CN"}
+    undo(tmp_path / FILE)
+    assert SettingsFile(tmp_path / FILE).tree == {"language": "en"}
+    undo(tmp_path / FILE)
+    assert SettingsFile(tmp_path / FILE).tree == {"language": "zh-CN"}
 
 
 def test_undo_helps_when_the_file_is_broken(tmp_path: Path) -> None:
-    file = SettingsFile(tmp_path)
+    file = SettingsFile(tmp_path / FILE)
     file.write("language = 'en'\n")
     file.write("language = 'zh-CN'\n")
     (tmp_path / "config.toml").write_text("language = ", encoding="utf-8")
 
-    undo(tmp_path)
+    undo(tmp_path / FILE)
 
     assert load(tmp_path, {}).language == "en-US"
 
@@ -790,3 +790,26 @@ def test_colour_and_editor_follow_the_usual_variables() -> None:
 def test_every_setting_says_what_it_is_for() -> None:
     for key, _, _ in keys.reference():
         assert i18n.has(f"cli.setting.{'.'.join(key)}"), key
+
+
+@pytest.mark.anyio
+async def test_settings_may_lie_in_a_file_of_another_name_and_are_changed_there(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "gateway.toml"
+    file.write_text('language = "zh-CN"\n', encoding="utf-8")
+    home = tmp_path / "home"
+    settings = await LiveSettings.open(home, {}, Safe(), file)
+    await settings.patch({"default_model": "a/b"})
+
+    assert load(home, {}, file).default_model == "a/b"
+    assert load(home, {}, file).language == "zh-CN"
+    assert not (home / FILE).exists()
+    await settings.undo()
+    assert load(home, {}, file).default_model is None
+
+
+def test_a_settings_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load(tmp_path, {}, tmp_path / "none.toml")
+    assert caught.value.code == "settings_file_missing"

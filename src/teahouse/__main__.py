@@ -15,7 +15,7 @@ from teahouse.config import home as place
 if TYPE_CHECKING:
     import asyncio
 
-    from teahouse.cli.ports import Address, LocalModel, Ready
+    from teahouse.cli.ports import Address, LocalModel, Ready, Wanted
     from teahouse.config.tree import Config
     from teahouse.core.i18n import Language
 
@@ -40,7 +40,7 @@ class Machine:
     def undo_settings(self, home: Path, /) -> None:
         from teahouse.config.file import undo
 
-        undo(home)
+        undo(home / place.FILE)
 
     def address(self, home: Path, /) -> Address:
         from teahouse.cli.ports import Address
@@ -66,14 +66,31 @@ class Machine:
         return (ROOT / "index.html").is_file()
 
     async def run_server(
-        self, home: Path, host: str | None, port: int | None, ready: Ready, stop: asyncio.Event, /
+        self,
+        home: Path,
+        wanted: Wanted,
+        ready: Ready,
+        stop: asyncio.Event,
+        /,
+        *,
+        file: Path | None = None,
+        alone: bool = False,
     ) -> None:
         gc.disable()  # what is built until the server listens stays; it enables it again then
         from teahouse.app.logs import log_to_console
         from teahouse.app.serve import serve
 
-        log_to_console(_config(home).log)
-        await serve(home, place.environment(), host=host, port=port, ready=ready, stop=stop)
+        log_to_console(_config(home, file).log)
+        await serve(
+            home,
+            place.environment(),
+            host=wanted.host,
+            port=wanted.port,
+            ready=ready,
+            stop=stop,
+            file=file,
+            alone=alone,
+        )
 
     @asynccontextmanager
     async def open_local(self, home: Path, /) -> AsyncGenerator[tuple[str, str]]:
@@ -115,10 +132,10 @@ class Machine:
                 await asyncio.wait({server}, timeout=STOP_S)
 
 
-def _config(home: Path) -> Config:
+def _config(home: Path, file: Path | None = None) -> Config:
     from teahouse.config.load import load
 
-    return load(home, place.environment())
+    return load(home, place.environment(), file)
 
 
 def _home_flag(arguments: Sequence[str]) -> Path | None:

@@ -11,6 +11,7 @@ from teahouse.agent.directory import Directory
 from teahouse.agent.finder import AgentFinder, Surroundings
 from teahouse.agent.titles import suggest_title
 from teahouse.app.endpoints import Endpoints
+from teahouse.app.inference import HouseInference
 from teahouse.app.local import Embedded
 from teahouse.app.models import HouseModels
 from teahouse.app.pipeline import HousePipeline
@@ -23,6 +24,7 @@ from teahouse.chat.worker import Worker
 from teahouse.config.live import LiveSettings
 from teahouse.core.bus import Bus
 from teahouse.core.clock import Clock, SystemClock
+from teahouse.core.errors import ToolFailed
 from teahouse.core.i18n import Language
 from teahouse.core.ids import new_secret
 from teahouse.core.messages import Message
@@ -48,12 +50,15 @@ class House:
 
     version = __version__
 
-    def __init__(self, store: Store, settings: LiveSettings, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, settings: LiveSettings, clock: Clock, *, alone: bool = False
+    ) -> None:
+        """`alone`: the gateway, without page and agents."""
         self.settings = settings
         self.files: Files = store.files
         self.accounts = Accounts(store.people, clock)
         self.setup_token: str | None = None
-        self._store, self._clock = store, clock
+        self._store, self._clock, self._alone = store, clock, alone
         home = settings.config.home
         self.directory = Directory(store.agents, home / "agents", clock)
         self._bus = Bus(clock, boot=store.boot)
@@ -88,6 +93,13 @@ class House:
             tools=tools,
             surroundings=self._surroundings,
         )
+        self.inference = HouseInference(
+            self._client,
+            self.models,
+            self.directory,
+            None if alone else self._finder,
+            lambda: self._surroundings().default_model,
+        )
         self._titles = Titles(store.log, self._bus, self._suggest, self._tasks)
         self._worker = Worker(
             store.queue, self._finder, self._bus, clock, after_run=self._titles.after_run
@@ -112,8 +124,11 @@ class House:
             self._endpoints.fix(LOCAL, self._local)
             await self._endpoints.follow(self.settings)
             self.settings.on_change(self._endpoints.follow)
-            await self._receive_owner()
             self._tasks.keep("ledger", self._store.behind.work)
+            if self._alone:
+                yield
+                return
+            await self._receive_owner()
             worker = self._worker
             self._tasks.keep("worker", worker.work if take_up else worker.work_when_woken)
             yield
@@ -166,7 +181,8 @@ class House:
 
     async def _rename(self, context: ToolContext, title: str) -> str:
         assert context.person is not None
-        assert context.conversation is not None
+        if context.conversation is None:
+            raise ToolFailed("There is no conversation here that could have a title.")
         return await self._titles.name(context.person, context.conversation, title)
 
     async def _bytes(self, file: str) -> bytes:
@@ -176,13 +192,19 @@ class House:
 
 @asynccontextmanager
 async def open_house(
-    home: Path, environ: Mapping[str, str], *, take_up: bool = True, clock: Clock | None = None
+    home: Path,
+    environ: Mapping[str, str],
+    *,
+    take_up: bool = True,
+    clock: Clock | None = None,
+    file: Path | None = None,
+    alone: bool = False,
 ) -> AsyncGenerator[House]:
     """Open the home and set the house to work. Raises `HomeInUse` and `SettingsError`, among
-    others, before anything has begun."""
+    others, before anything has begun. `file` and `alone` as in `app.serve`."""
     clock = clock or SystemClock()
     async with open_store(home, clock) as store:
-        settings = await LiveSettings.open(home, environ, store.secrets)
-        house = House(store, settings, clock)
+        settings = await LiveSettings.open(home, environ, store.secrets, file)
+        house = House(store, settings, clock, alone=alone)
         async with house.at_work(take_up=take_up):
             yield house

@@ -38,23 +38,32 @@ async def serve(
     ready: Callable[[Open], None] = lambda _: None,
     stop: asyncio.Event | None = None,
     take_up: bool = True,
+    file: Path | None = None,
+    alone: bool = False,
 ) -> None:
     """Serve the home until `stop` is set. `host` and `port` win over the settings; without
-    `take_up` runs that were cut by the last stop wait until somebody says something.
+    `take_up` runs that were cut by the last stop wait until somebody says something. `file` holds
+    the settings where that is not the home's own; `alone` is the gateway without page and agents.
 
     Raises `HomeInUse`, `SettingsError`, or `Conflict` when the port is taken.
     """
-    async with open_house(home, environ, take_up=take_up) as house:
+    async with open_house(home, environ, take_up=take_up, file=file, alone=alone) as house:
         server = house.settings.config.server
         sock = bind(host or server.host, server.port if port is None else port)
         key = house.accounts.lend_key()
         setup = None
-        if not await house.accounts.is_set_up():
+        if not alone and not await house.accounts.is_set_up():
             local = is_loopback(sock.getsockname()[0])
             setup = address_of(sock) + ("" if local else f"/#setup={house.setup_token}")
         opened = Open(url=address_of(sock), key=key, setup=setup)
         with _word(home / RUN_FILE, opened):
-            await serve_web(house, sock, stop or asyncio.Event(), ready=lambda _: ready(opened))
+            await serve_web(
+                house,
+                sock,
+                stop or asyncio.Event(),
+                ready=lambda _: ready(opened),
+                page=not alone,
+            )
 
 
 @contextmanager

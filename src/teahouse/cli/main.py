@@ -51,6 +51,7 @@ def application() -> typer.Typer:
     app.callback(invoke_without_command=True, cls=Group, help="cli.command.teahouse")(_alone)
     for name, command in (
         ("serve", serve.serve),
+        ("gateway", serve.gateway),
         ("chat", chat.chat),
         ("ask", ask.ask),
     ):

@@ -8,6 +8,7 @@ from teahouse.core.i18n import Language, text
 
 COMMANDS = (
     "serve",
+    "gateway",
     "chat",
     "ask",
     "agents",

@@ -40,6 +40,13 @@ class Address(NamedTuple):
     port: int
 
 
+class Wanted(NamedTuple):
+    """The address that was asked for on the command line; None is left to the settings."""
+
+    host: str | None
+    port: int | None
+
+
 class LocalModel(NamedTuple):
     """The embedded model as the settings have it, and the folder of its file."""
 
@@ -68,9 +75,19 @@ class Host(Protocol):
         ...
 
     async def run_server(
-        self, home: Path, host: str | None, port: int | None, ready: Ready, stop: Event, /
+        self,
+        home: Path,
+        wanted: Wanted,
+        ready: Ready,
+        stop: Event,
+        /,
+        *,
+        file: Path | None = None,
+        alone: bool = False,
     ) -> None:
-        """Serve until `stop`. Raises `HomeInUse`, and `Conflict` when the port is taken."""
+        """Serve until `stop`. `file` holds the settings where that is not the home's own; `alone`
+        is the gateway without page and agents. Raises `HomeInUse`, and `Conflict` when the port is
+        taken."""
         ...
 
     def open_local(self, home: Path, /) -> AbstractAsyncContextManager[tuple[str, str]]:

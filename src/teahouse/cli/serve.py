@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import webbrowser
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from threading import Thread
 from typing import Annotated
@@ -14,10 +15,13 @@ import typer
 
 from teahouse.cli.call import run, terminal_of
 from teahouse.cli.options import Home, Json, ListenHost, ListenPort
-from teahouse.cli.ports import Opened
+from teahouse.cli.ports import Opened, Wanted
 from teahouse.cli.terminal import Terminal
 
 Open = Annotated[bool, typer.Option("--open", help="cli.option.open")]
+SettingsFile = Annotated[
+    Path | None, typer.Option("--config", help="cli.option.config", metavar="FILE")
+]
 
 
 def serve(
@@ -31,6 +35,35 @@ def serve(
 ) -> None:
     terminal = terminal_of(ctx)
     start(terminal, terminal.host.home(home), host, port, browser=open_browser, as_json=as_json)
+
+
+def gateway(
+    ctx: typer.Context,
+    *,
+    config: SettingsFile = None,
+    host: ListenHost = None,
+    port: ListenPort = None,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """The model layer alone, for programs: no page, no agents."""
+    terminal = terminal_of(ctx)
+
+    def ready(opened: Opened) -> None:
+        if as_json:
+            terminal.give({"url": opened.url, "pid": os.getpid()})
+        else:
+            terminal.say(terminal.t("cli.gateway.ready", url=f"{opened.url}/v1"))
+            terminal.say(terminal.t("cli.gateway.key"))
+            terminal.say(terminal.t("cli.serve.leave"))
+
+    async def work(stop: asyncio.Event) -> None:
+        file = config and config.expanduser().absolute()
+        place = terminal.host.home(home)
+        wanted = Wanted(host, port)
+        await terminal.host.run_server(place, wanted, ready, stop, file=file, alone=True)
+
+    _until_told(work)
 
 
 def open_house(
@@ -78,14 +111,20 @@ def start(
         if browser:
             _show(terminal, address)
 
-    async def work() -> None:
+    _until_told(lambda stop: terminal.host.run_server(home, Wanted(host, port), ready, stop))
+
+
+def _until_told(work: Callable[[asyncio.Event], Awaitable[None]]) -> None:
+    """Serve until a signal comes."""
+
+    async def serving() -> None:
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for kind in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(kind, stop.set)
-        await terminal.host.run_server(home, host, port, ready, stop)
+        await work(stop)
 
-    run(work())
+    run(serving())
 
 
 def _show(terminal: Terminal, url: str) -> None:

@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from teahouse.config.home import FILE
 from teahouse.config.keys import Key
 from teahouse.core.disk import NO_ROOM, replace_file
 from teahouse.core.errors import SettingsError, StorageFull
@@ -29,8 +28,8 @@ _HEADING = "# Settings of Teahouse. The environment (TEAHOUSE_…) wins over thi
 class SettingsFile:
     """The text of the file and where its keys stand. A file that is not there is empty."""
 
-    def __init__(self, home: Path) -> None:
-        self.path = home / FILE
+    def __init__(self, path: Path) -> None:
+        self.path = path
         self.text = self._read()
         try:
             self.tree: dict[str, Any] = tomllib.loads(self.text)
@@ -101,14 +100,13 @@ class SettingsFile:
 
     @property
     def _previous(self) -> Path:
-        return self.path.with_name(FILE + PREVIOUS)
+        return _previous(self.path)
 
 
-def undo(home: Path) -> None:
+def undo(path: Path) -> None:
     """Swap the file with the version before; twice is as never. It may be broken: that is when
     this is needed most."""
-    path = home / FILE
-    previous = path.with_name(FILE + PREVIOUS)
+    previous = _previous(path)
     try:
         before = previous.read_text(encoding="utf-8")
     except OSError as error:
@@ -116,6 +114,10 @@ def undo(home: Path) -> None:
     now = path.read_bytes().decode("utf-8", "replace") if path.exists() else ""
     write_atomically(previous, now)
     write_atomically(path, before)
+
+
+def _previous(path: Path) -> Path:
+    return path.with_name(path.name + PREVIOUS)
 
 
 def _put(document: tomlkit.TOMLDocument, key: Key, value: Any) -> None:

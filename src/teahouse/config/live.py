@@ -13,7 +13,7 @@ import msgspec
 
 from teahouse.chat.ports import Secrets
 from teahouse.config.file import SettingsFile, undo
-from teahouse.config.home import LANGUAGE, system_language
+from teahouse.config.home import FILE, LANGUAGE, system_language
 from teahouse.config.keys import (
     NOT_SETTINGS,
     Key,
@@ -56,8 +56,11 @@ class LiveSettings:
         self._changing = asyncio.Lock()
 
     @classmethod
-    async def open(cls, home: Path, environ: Mapping[str, str], secrets: Secrets) -> LiveSettings:
-        reading = await asyncio.to_thread(_read, home, environ)
+    async def open(
+        cls, home: Path, environ: Mapping[str, str], secrets: Secrets, file: Path | None = None
+    ) -> LiveSettings:
+        """`file` where it is not the home's own."""
+        reading = await asyncio.to_thread(_read, file or home / FILE, home, environ)
         return cls(reading, environ, secrets, await _values(reading.config, secrets))
 
     @property
@@ -112,18 +115,19 @@ class LiveSettings:
     async def undo(self) -> JsonObject:
         """Go back to the file before the last change. Sealed values keep their newest content."""
         async with self._changing:
-            home = self.config.home
-            await asyncio.to_thread(undo, home)
+            file = self._reading.file.path
+            await asyncio.to_thread(undo, file)
             try:
                 fresh = await self._fresh()
             except SettingsError:
-                await asyncio.to_thread(undo, home)
+                await asyncio.to_thread(undo, file)
                 raise
             await self._take(fresh, fresh.file.secrets())
         return self.public()
 
     async def _fresh(self) -> Reading:
-        return await asyncio.to_thread(_read, self.config.home, self._environ)
+        file = self._reading.file.path
+        return await asyncio.to_thread(_read, file, self.config.home, self._environ)
 
     def _opened(self, provider: Provider) -> ProviderSettings:
         headers = {name: self._plain(value) for name, value in provider.headers.items()}
@@ -259,8 +263,8 @@ def _secret_name(key: Key) -> str:
     return "/".join(("provider", key[1], *(key[2:] if key[2] == "api_keys" else key[3:])))
 
 
-def _read(home: Path, environ: Mapping[str, str]) -> Reading:
-    return read(SettingsFile(home), home, environ)
+def _read(file: Path, home: Path, environ: Mapping[str, str]) -> Reading:
+    return read(SettingsFile(file), home, environ)
 
 
 def _write(reading: Reading, leaves: dict[Key, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 from msgspec import Struct
 
 from teahouse.config.file import SettingsFile
-from teahouse.config.home import HOME, PREFIX
+from teahouse.config.home import FILE, HOME, PREFIX
 from teahouse.config.keys import (
     Key,
     Unknown,
@@ -38,9 +38,12 @@ class Reading(Struct, frozen=True, kw_only=True):
     locked: dict[Key, str]
 
 
-def load(home: Path, environ: Mapping[str, str]) -> Config:
-    """Raises `SettingsError` that names the line or the variable."""
-    return read(SettingsFile(home), home, environ).config
+def load(home: Path, environ: Mapping[str, str], file: Path | None = None) -> Config:
+    """`file` where it is not the home's own. Raises `SettingsError` that names the line or the
+    variable, and for a `file` that is not there."""
+    if file is not None and not file.is_file():
+        raise SettingsError("settings_file_missing", path=file)
+    return read(SettingsFile(file or home / FILE), home, environ).config
 
 
 def read(file: SettingsFile, home: Path, environ: Mapping[str, str]) -> Reading:

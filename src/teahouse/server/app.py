@@ -15,7 +15,7 @@ from teahouse.server.errors import answer
 from teahouse.server.framework import Routes
 from teahouse.server.gate import Gate
 from teahouse.server.readers import Readers
-from teahouse.server.routes import HANDLERS
+from teahouse.server.routes import HANDLERS, MANAGING
 from teahouse.server.schema import openapi_schema
 from teahouse.server.socket import ws
 
@@ -30,15 +30,15 @@ MAX_BODY = 1 << 20
 class Application(Gate):
     """An ASGI application. `readers` are those who listen at this moment."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: House, *, page: bool = True) -> None:
         self.readers = Readers(house.accounts)
-        self.routes = litestar(house, self.readers)
+        self.routes = litestar(house, self.readers, page=page)
         super().__init__(self.routes, house)
 
 
-def litestar(house: House, readers: Readers) -> Litestar:
+def litestar(house: House, readers: Readers, *, page: bool) -> Litestar:
     return Routes(
-        route_handlers=[*HANDLERS, ws],
+        route_handlers=[*HANDLERS, ws] if page else list(MANAGING),
         guards=[require_person],
         request_class=Request,
         request_max_body_size=MAX_BODY,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct, field
@@ -10,8 +10,10 @@ from msgspec import Struct, field
 from teahouse.agent.directory import Directory
 from teahouse.chat.ports import Files
 from teahouse.core.i18n import Language
-from teahouse.core.messages import JsonObject
-from teahouse.llm.usage import UsageSums
+from teahouse.core.events import StreamEvent
+from teahouse.core.messages import JsonObject, Person
+from teahouse.llm.provider import ModelRequest
+from teahouse.llm.usage import Caller, UsageSums
 
 if TYPE_CHECKING:
     from teahouse.chat.accounts import Accounts
@@ -98,6 +100,25 @@ class Models(Protocol):
         ...
 
 
+class Inference(Protocol):
+    """The way to every model and agent by name, for programs."""
+
+    def stream(
+        self, model: str | None, request: ModelRequest, caller: Caller, /
+    ) -> AsyncGenerator[Sequence[StreamEvent], None]:
+        """Stream one reply of `PROVIDER/MODEL`, an alias, or `agent/NAME`; None is the default
+        model. Raises `ProviderError`, and `NotFound` for an agent that the person may not use."""
+        ...
+
+    def count(self, model: str | None, request: ModelRequest, /) -> int:
+        """The tokens of a request, by estimate."""
+        ...
+
+    async def models(self, person: Person, /) -> Sequence[ModelEntry]:
+        """All that `stream` takes, the agents of this person among them."""
+        ...
+
+
 class House(Protocol):
     """Everything behind the door. `language` is the house's at this moment."""
 
@@ -113,6 +134,8 @@ class House(Protocol):
     def settings(self) -> Settings: ...
     @property
     def models(self) -> Models: ...
+    @property
+    def inference(self) -> Inference: ...
     @property
     def usage(self) -> UsageSums: ...
     @property

@@ -63,12 +63,14 @@ async def serve(
     *,
     ready: Callable[[str], None] = lambda _: None,
     tune_gc: bool = True,
+    page: bool = True,
 ) -> None:
     """Serve until `stop` is set, then say goodbye to every reader within a bounded time.
 
-    `ready` is called with the address once requests are answered. Signals are the caller's.
+    `ready` is called with the address once requests are answered. Signals are the caller's. Without
+    `page` there are no routes of conversations and agents either.
     """
-    app = Application(house)
+    app = Application(house, page=page)
     server = _Server(
         app.readers,
         uvicorn.Config(

@@ -15,15 +15,18 @@ from teahouse.server.routes import (
     usage,
 )
 
-HANDLERS = (
+MANAGING = (  # what a gateway alone has too
     *entry.HANDLERS,
     *people.HANDLERS,
+    *settings.HANDLERS,
+    *usage.HANDLERS,
+    *docs.HANDLERS,
+)
+HANDLERS = (
+    *MANAGING,
     *agents.HANDLERS,
     *conversations.HANDLERS,
     *runs.HANDLERS,
     *files.HANDLERS,
-    *settings.HANDLERS,
-    *usage.HANDLERS,
-    *docs.HANDLERS,
     *page.HANDLERS,
 )

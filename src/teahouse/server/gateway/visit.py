@@ -1,0 +1,102 @@
+"""One request to the gateway: who asks, for what, and how it is answered."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from teahouse.chat.scopes import may_use_model
+from teahouse.core.errors import NotAllowed, TeahouseError
+from teahouse.core.events import StreamEvent
+from teahouse.llm.usage import Caller
+from teahouse.server.errors import known_error, reader_language
+from teahouse.server.gateway.attend import attend
+from teahouse.server.gateway.dialect import Asked, Dialect, Refusal
+from teahouse.server.gateway.outgoing import Telling
+from teahouse.server.gateway.refusals import refusal_of
+
+if TYPE_CHECKING:
+    from teahouse.chat.accounts import Identity
+    from teahouse.server.gateway.incoming import Incoming
+    from teahouse.server.gateway.outgoing import Outgoing
+    from teahouse.server.ports import House
+
+T = TypeVar("T")
+
+
+class Visit:
+    def __init__(
+        self,
+        house: House,
+        identity: Identity,
+        incoming: Incoming,
+        outgoing: Outgoing,
+        request: str,
+    ) -> None:
+        self.house, self.identity = house, identity
+        self.incoming, self.outgoing = incoming, outgoing
+        self._request = request
+
+    async def talk(self, dialect: Dialect) -> None:
+        """Ask a model or an agent and tell the reply, streamed or whole."""
+        asked = dialect.read(await self.incoming.body())
+        self.allow(asked.model)
+        stream = self._stream(asked)
+        voice = dialect.voice(asked, asked.model or "default")
+        if not asked.stream:
+            events = await self.attended(_all(stream))
+            await self.outgoing.whole(voice.whole(events))
+            return
+        telling = Telling(self.outgoing, voice, dialect.stream_type)
+        try:
+            await attend(self.incoming.receive, telling.tell(stream), telling.beat)
+        except Exception as error:
+            if not self.outgoing.begun:
+                raise
+            await telling.fail(self.refusal(known_error(error)))
+
+    def _stream(self, asked: Asked) -> AsyncGenerator[Sequence[StreamEvent], None]:
+        caller = self.caller(asked.conversation)
+        return self.house.inference.stream(asked.model, asked.request, caller)
+
+    def allow(self, model: str | None) -> None:
+        """Raises `NotAllowed` for what the key's scopes do not name."""
+        key = self.identity.key
+        if key is not None and not may_use_model(key.scopes, model or ""):
+            raise NotAllowed("key_scope_model", model=model or "-", scopes=", ".join(key.scopes))
+
+    def caller(self, conversation: str | None = None) -> Caller:
+        """`conversation` is the client's own word: it is only used to tell calls apart, within
+        what one key asks."""
+        key = self.identity.key
+        return Caller(
+            person=self.identity.person.id,
+            key=key and key.id,
+            allowance=key and key.budget,
+            conversation=conversation and _apart(f"{key and key.id} {conversation}"),
+            run=self._request,
+            purpose="gateway",
+        )
+
+    async def attended(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do `work` while the client is there."""
+        found: list[T] = []
+
+        async def doing() -> None:
+            found.append(await work)
+
+        await attend(self.incoming.receive, doing())
+        return found[0]
+
+    def refusal(self, error: TeahouseError) -> Refusal:
+        accept = self.incoming.headers.get("accept-language")
+        return refusal_of(error, reader_language(accept, self.house.language))
+
+
+async def _all(stream: AsyncGenerator[Sequence[StreamEvent], None]) -> list[StreamEvent]:
+    return [event async for batch in stream for event in batch]
+
+
+def _apart(words: str) -> str:
+    return "g_" + hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:24]
