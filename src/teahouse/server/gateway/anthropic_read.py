@@ -22,7 +22,7 @@ from teahouse.core.messages import (
 from teahouse.llm.media import PDF
 from teahouse.llm.provider import Effort, ModelRequest, OneTool, ToolChoice, ToolSpec
 from teahouse.server.gateway.anthropic_sealed import unseal
-from teahouse.server.gateway.anthropic_voice import INVALID_JSON
+from teahouse.server.gateway.broken_call import read_arguments
 from teahouse.server.gateway.carry import unpack
 from teahouse.server.gateway.dialect import Asked
 from teahouse.server.gateway.pictures import Media
@@ -285,14 +285,12 @@ class _Said:
 
 def _call(block: Fields) -> ToolCall:
     given = block.object("input")
-    arguments = given.values if given else {}
-    malformed = arguments.get(INVALID_JSON) if len(arguments) == 1 else None
-    broken = malformed if isinstance(malformed, str) else None
+    arguments, malformed = read_arguments(given.values if given else {})
     return ToolCall(
         id=block.need_text("id"),
         name=block.need_text("name"),
-        arguments=arguments if broken is None else {},
-        malformed=broken,
+        arguments=arguments,
+        malformed=malformed,
     )
 
 

@@ -25,12 +25,10 @@ from teahouse.core.ids import new_id
 from teahouse.core.messages import Blob, JsonObject, Part, Text, Thinking, ToolCall, Usage
 from teahouse.llm.media import mention
 from teahouse.server.gateway.anthropic_sealed import Sealed, seal
+from teahouse.server.gateway.broken_call import arguments_of
 from teahouse.server.gateway.carry import pack
 from teahouse.server.gateway.dialect import Refusal
 from teahouse.server.sse import one_line
-
-INVALID_JSON: Final = "INVALID_JSON"
-"""The one argument of a call whose arguments were none: what the model wrote instead."""
 
 _STOPS: Final[dict[Reason, str]] = {
     "stop": "end_turn",
@@ -244,9 +242,8 @@ def _blocks(part: Part) -> list[JsonObject]:
         case ToolCall():
             if part.opaque:
                 blocks.append(_sealed_block(Sealed(opaque=part.opaque, call=part.id)))
-            arguments = part.arguments if part.malformed is None else {INVALID_JSON: part.malformed}
-            call = {"type": "tool_use", "id": part.id, "name": part.name, "input": arguments}
-            blocks.append(call)
+            call = {"type": "tool_use", "id": part.id, "name": part.name}
+            blocks.append(call | {"input": arguments_of(part)})
         case Blob():
             blocks.append({"type": "text", "text": mention(part)})
         case _:

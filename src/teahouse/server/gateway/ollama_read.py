@@ -1,0 +1,218 @@
+"""Reads requests of Ollama's own dialect: a chat, or one prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from teahouse.core.errors import Invalid
+from teahouse.core.messages import (
+    Blob,
+    JsonObject,
+    Message,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from teahouse.llm.provider import Effort, ModelRequest, ToolSpec
+from teahouse.llm.settings import WireName
+from teahouse.server.gateway.broken_call import read_arguments
+from teahouse.server.gateway.carry import unpack
+from teahouse.server.gateway.dialect import Asked
+from teahouse.server.gateway.pictures import Media
+from teahouse.server.gateway.reading import Fields, read_object
+
+CARRIED: Final = "carried"
+"""The field of a tool call that holds what its vendor wants back. Clients that keep a message as it
+came give it back; Ollama's own Python client drops what it does not know."""
+
+_EFFORTS: Final[dict[str, Effort]] = {
+    "none": "none",
+    "minimal": "minimal",
+    "low": "low",
+    "medium": "medium",
+    "high": "high",
+    "xhigh": "xhigh",
+    "max": "xhigh",
+}
+_NAMED: Final = frozenset({"temperature", "top_p", "seed", "stop", "num_predict"})
+_OBJECT: Final[dict[WireName, JsonObject]] = {  # any object, as each dialect asks for it
+    "openai_chat": {"response_format": {"type": "json_object"}},
+    "openai_responses": {"text": {"format": {"type": "json_object"}}},
+    "gemini": {"generationConfig": {"responseMimeType": "application/json"}},
+    "ollama": {"format": "json"},
+}
+
+
+def read_chat(body: bytes) -> Asked:
+    """Without messages it is only to load the model: then `request.messages` is empty."""
+    given, media = read_object(body), Media()
+    return _asked(given, tuple(_Talk(given, media).messages()), media, tuple(_tools(given)))
+
+
+def read_generate(body: bytes) -> Asked:
+    """As `read_chat`: without a prompt the model is only to be loaded."""
+    given, media = read_object(body), Media()
+    if given.text("suffix"):
+        raise Invalid("suffix_unsupported", field="suffix")
+    prompt = given.text("prompt") or ""
+    words: list[Part] = [Text(text=prompt)] if prompt else []
+    parts = (*words, *_pictures(given, media))
+    messages: tuple[Message, ...] = ()
+    if parts:
+        messages = (*_system(given.text("system")), Message(role="user", parts=parts))
+    return _asked(given, messages, media, ())
+
+
+def _asked(
+    given: Fields, messages: tuple[Message, ...], media: Media, tools: tuple[ToolSpec, ...]
+) -> Asked:
+    options = given.object("options") or Fields({}, "options")
+    schema, own = _format(given)
+    rest = {k: v for k, v in options.values.items() if k not in _NAMED and v is not None}
+    if rest:
+        own["ollama"] = own.get("ollama", {}) | {"options": rest}
+    longest = options.whole("num_predict")
+    request = ModelRequest(
+        model="",
+        messages=messages,
+        tools=tools,
+        max_tokens=longest if longest is not None and longest > 0 else None,  # -1: no limit
+        temperature=options.number("temperature", least=0, most=2),
+        top_p=options.number("top_p", least=0, most=1),
+        seed=options.whole("seed"),
+        stop=tuple(filter(None, options.texts("stop"))),
+        effort=_effort(given),
+        schema=schema,
+        media=media.media,
+        own=own,
+    )
+    streams = given.flag("stream")
+    return Asked(
+        model=given.text("model") or None,
+        request=request,
+        stream=True if streams is None else streams,
+    )
+
+
+def _effort(given: Fields) -> Effort | None:
+    think = given.raw("think")
+    if think is None or think == "":
+        return None
+    if isinstance(think, bool):
+        return "medium" if think else "none"
+    if not isinstance(think, str) or think not in _EFFORTS:
+        given.wrong("think", "boolean | " + " | ".join(f'"{name}"' for name in _EFFORTS))
+    return _EFFORTS[think]
+
+
+def _format(given: Fields) -> tuple[JsonObject | None, dict[WireName, JsonObject]]:
+    wanted = given.raw("format")
+    if isinstance(wanted, dict):
+        return given.need_object("format").values, {}
+    if wanted == "json":
+        return None, dict(_OBJECT)
+    if wanted not in {None, ""}:
+        given.wrong("format", '"json" | object')
+    return None, {}
+
+
+def _system(text: str | None) -> Iterator[Message]:
+    if text:
+        yield Message(role="system", parts=(Text(text=text),))
+
+
+def _pictures(fields: Fields, media: Media) -> Iterator[Blob]:
+    for place, data in enumerate(fields.texts("images")):
+        field = f"{fields.at('images')}[{place}]"
+        if data.startswith("data:"):
+            yield media.add_data_url(data, field)
+        else:
+            yield media.add_base64(data, field, kind="image/jpeg")
+
+
+def _text(turn: Fields) -> Iterator[Text]:
+    text = turn.text("content")
+    if text:
+        yield Text(text=text)
+
+
+class _Talk:
+    """Messages in order. Calls mostly have no ids there: the name of the tool, or else the order,
+    says which call a result is of."""
+
+    def __init__(self, given: Fields, media: Media) -> None:
+        self._given, self._media = given, media
+        self._waiting: list[ToolCall] = []
+        self._calls = 0
+
+    def messages(self) -> Iterator[Message]:
+        for turn in self._given.objects("messages"):
+            match turn.choice("role", ("system", "user", "assistant", "tool")):
+                case "system":
+                    yield Message(role="system", parts=tuple(_text(turn)))
+                case "user":
+                    pictures = _pictures(turn, self._media)
+                    yield Message(role="user", parts=(*_text(turn), *pictures))
+                case "assistant":
+                    yield Message(role="assistant", parts=tuple(self._said(turn)))
+                case "tool":
+                    yield Message(role="tool", parts=(self._result(turn),))
+                case _:
+                    turn.missing("role")
+
+    def _said(self, turn: Fields) -> Iterator[Part]:
+        self._waiting = []
+        thought = turn.text("thinking")
+        if thought:
+            yield Thinking(text=thought)
+        yield from _text(turn)
+        for given in turn.objects("tool_calls"):
+            call = self._call(given)
+            self._waiting.append(call)
+            yield call
+
+    def _call(self, given: Fields) -> ToolCall:
+        function = given.need_object("function")
+        held = function.object("arguments")
+        arguments, malformed = read_arguments(held.values if held else {})
+        self._calls += 1
+        return ToolCall(
+            id=given.text("id") or f"call_{self._calls}",
+            name=function.need_text("name"),
+            arguments=arguments,
+            malformed=malformed,
+            opaque=unpack(given.text(CARRIED) or "") or None,
+        )
+
+    def _result(self, turn: Fields) -> ToolResult:
+        identity = turn.text("tool_call_id") or ""
+        name = turn.text("tool_name") or turn.text("name")
+        call = (
+            self._take(lambda call: call.id == identity)
+            or self._take(lambda call: call.name == name)
+            or (None if identity or name else self._take(lambda _: True))
+        )
+        content = (*_text(turn), *_pictures(turn, self._media))
+        return ToolResult(call=call.id if call else identity, content=content)
+
+    def _take(self, fits: Callable[[ToolCall], bool]) -> ToolCall | None:
+        """The first call that waits for its result and fits."""
+        found = next((call for call in self._waiting if fits(call)), None)
+        if found is not None:
+            self._waiting.remove(found)
+        return found
+
+
+def _tools(given: Fields) -> Iterator[ToolSpec]:
+    nothing: JsonObject = {"type": "object", "properties": {}}
+    for tool in given.objects("tools"):
+        function = tool.need_object("function")
+        parameters = function.object("parameters")
+        yield ToolSpec(
+            name=function.need_text("name"),
+            description=function.text("description") or "",
+            parameters=parameters.values if parameters else nothing,
+        )

@@ -1,0 +1,149 @@
+"""Tells a reply as Ollama does: an object a line, the last one with the counts and durations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from teahouse.core.clock import Clock
+from teahouse.core.events import PartDelta, PartDone, Reason, ReplyDone, StreamEvent, fold
+from teahouse.core.messages import Blob, JsonObject, Part, Text, Thinking, ToolCall
+from teahouse.llm.media import mention
+from teahouse.server.gateway.broken_call import arguments_of
+from teahouse.server.gateway.carry import pack
+from teahouse.server.gateway.dialect import Refusal
+from teahouse.server.gateway.ollama_read import CARRIED
+from teahouse.server.sse import one_line
+
+_STOPS: Final[dict[Reason, str]] = {
+    "stop": "stop",
+    "length": "length",
+    "tool_calls": "stop",
+    "content_filter": "content_filter",
+}
+_NANOSECONDS: Final = 1_000_000_000
+
+
+class OllamaVoice:
+    """`chats`: the text stands in a message, as of `/api/chat`; else it is a `response`."""
+
+    def __init__(self, model: str, clock: Clock, *, chats: bool) -> None:
+        self._model, self._clock, self._chats = model, clock, chats
+        self._asked_at = clock.monotonic()
+        self._first_at: float | None = None
+        self._told: dict[int, int] = {}  # characters, by index of the part
+        self._calls: dict[int, ToolCall] = {}
+
+    def begin(self) -> bytes:
+        return b""
+
+    def tell(self, batch: Sequence[StreamEvent], /) -> bytes:
+        if self._first_at is None and batch:
+            self._first_at = self._clock.monotonic()
+        return b"".join(line for event in batch for line in self._lines(event))
+
+    def beat(self) -> bytes:
+        return self._line(self._said())
+
+    def fail(self, refusal: Refusal, /) -> bytes:
+        return refusal_line(refusal) + b"\n"
+
+    def whole(self, events: Sequence[StreamEvent], /) -> bytes:
+        done = next((event for event in events if isinstance(event, ReplyDone)), None)
+        parts = fold(events).parts
+        calls = [part for part in parts if isinstance(part, ToolCall)]
+        thought = "".join(part.text for part in parts if isinstance(part, Thinking))
+        text = "".join(map(_text, parts))
+        return self._object(self._said(text, thought, calls), self._end(done))
+
+    def loaded(self) -> bytes:
+        """The answer to a request that holds nothing to answer: clients load a model so."""
+        return self._object(self._said(), {"done": True, "done_reason": "load"}) + b"\n"
+
+    def _lines(self, event: StreamEvent) -> list[bytes]:
+        match event:
+            case PartDelta(kind="tool_call"):
+                return []
+            case PartDelta():
+                self._told[event.index] = self._told.get(event.index, 0) + len(event.delta)
+                return [self._piece(event.kind, event.delta)]
+            case PartDone():
+                return self._finish(event.index, event.part)
+            case ReplyDone():
+                return [self._line(self._said(), self._end(event))]
+
+    def _finish(self, index: int, part: Part) -> list[bytes]:
+        """What has not been told yet. A part may be done twice; it is told once."""
+        if isinstance(part, ToolCall):
+            if index in self._calls:
+                return []
+            self._calls[index] = part
+            return [self._line(self._said(calls=[part]))]
+        text = part.text if isinstance(part, Thinking) else _text(part)
+        rest = text[self._told.get(index, 0) :]
+        if not rest:
+            return []
+        self._told[index] = len(text)
+        return [self._piece("thinking" if isinstance(part, Thinking) else "text", rest)]
+
+    def _piece(self, kind: str, piece: str) -> bytes:
+        said = self._said(thought=piece) if kind == "thinking" else self._said(piece)
+        return self._line(said)
+
+    def _said(
+        self, text: str = "", thought: str = "", calls: Sequence[ToolCall] = ()
+    ) -> JsonObject:
+        thinking = {"thinking": thought} if thought else {}
+        if not self._chats:
+            return {"response": text, **thinking}
+        message: JsonObject = {"role": "assistant", "content": text, **thinking}
+        if calls:
+            first = len(self._calls) - 1 if self._calls else 0
+            message["tool_calls"] = [_call(first + n, call) for n, call in enumerate(calls)]
+        return {"message": message}
+
+    def _end(self, done: ReplyDone | None) -> JsonObject:
+        end = self._clock.monotonic()
+        first = end if self._first_at is None else self._first_at
+        reason = "stop" if done is None else _STOPS[done.reason]
+        return {
+            "done": True,
+            "done_reason": reason,
+            "total_duration": _nanoseconds(end - self._asked_at),
+            "load_duration": 0,
+            "prompt_eval_count": done.usage.input if done else 0,
+            "prompt_eval_duration": _nanoseconds(first - self._asked_at),
+            "eval_count": done.usage.output if done else 0,
+            "eval_duration": _nanoseconds(end - first),
+        }
+
+    def _line(self, said: JsonObject, end: JsonObject | None = None) -> bytes:
+        return self._object(said, end or {"done": False}) + b"\n"
+
+    def _object(self, said: JsonObject, end: JsonObject) -> bytes:
+        at = self._clock.now().isoformat().replace("+00:00", "Z")
+        return one_line(
+            msgspec.json.encode({"model": self._model, "created_at": at, **said, **end})
+        )
+
+
+def refusal_line(refusal: Refusal) -> bytes:
+    return one_line(msgspec.json.encode({"error": refusal.message}))
+
+
+def _text(part: Part) -> str:
+    if isinstance(part, Blob):
+        return mention(part)
+    return part.text if isinstance(part, Text) else ""
+
+
+def _call(place: int, call: ToolCall) -> JsonObject:
+    function = {"index": place, "name": call.name, "arguments": arguments_of(call)}
+    told: JsonObject = {"id": call.id, "function": function}
+    return told | ({CARRIED: pack(call.opaque)} if call.opaque else {})
+
+
+def _nanoseconds(seconds: float) -> int:
+    return round(seconds * _NANOSECONDS)
