@@ -14,6 +14,7 @@ from teahouse.core.events import StreamEvent
 from teahouse.llm.media import BlobReader
 from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
 from teahouse.llm.providers import build_provider
+from teahouse.llm.reach import Ask, Item
 from teahouse.llm.settings import ProviderSettings
 from teahouse.llm.transport import Transport
 from teahouse.llm.vendors import VENDORS
@@ -65,11 +66,14 @@ class _Discreet:
     def __init__(self, inner: Provider, secrets: Sequence[str]) -> None:
         self._inner, self._secrets = inner, secrets
 
-    async def stream(self, request: ModelRequest, /) -> AsyncGenerator[Sequence[StreamEvent], None]:
+    def stream(self, request: ModelRequest, /) -> AsyncGenerator[Sequence[StreamEvent], None]:
+        return self.through(lambda inner: inner.stream(request))
+
+    async def through(self, ask: Ask[Item], /) -> AsyncGenerator[Item, None]:
         try:
-            async with aclosing(self._inner.stream(request)) as batches:
-                async for batch in batches:
-                    yield batch
+            async with aclosing(ask(self._inner)) as items:
+                async for item in items:
+                    yield item
         except ProviderError as error:
             self._hush(error)
             raise
@@ -105,9 +109,13 @@ class _Unusable:
     def __init__(self, error: SettingsError) -> None:
         self._error = error
 
-    async def stream(self, request: ModelRequest, /) -> AsyncGenerator[Sequence[StreamEvent], None]:
+    def stream(self, request: ModelRequest, /) -> AsyncGenerator[Sequence[StreamEvent], None]:
+        return self.through(lambda inner: inner.stream(request))
+
+    async def through(self, ask: Ask[Item], /) -> AsyncGenerator[Item, None]:
         raise self._error
-        yield ()
+        async for item in ask(self):
+            yield item
 
     async def models(self) -> Sequence[ModelInfo]:
         raise self._error

@@ -63,16 +63,13 @@ class Budgets:
             return request
         return replace(request, max_tokens=ANSWER_TOKENS)
 
-    async def reserve(self, model: str, request: ModelRequest, caller: Caller) -> str | None:
+    async def reserve(self, model: str, worst: Callable[[], Usage], caller: Caller) -> str | None:
         """Put aside what this call may cost at worst; None where no budget applies. Raises
         `BudgetSpent`, and `BudgetUnpriced` for a model whose price is unknown."""
         caps = self.caps(caller)
         if not caps:
             return None
-        tools = estimate(encode(request.tools).decode()) if request.tools else 0
-        asked = AT_WORST * (estimate_messages(request.messages) + tools)
-        usage = Usage(input=asked, output=request.max_tokens or ANSWER_TOKENS)
-        cost = self._facts(model).cost(usage)
+        cost = self._facts(model).cost(worst())
         if cost is None:
             if self._limits().unpriced == "allow":
                 return None
@@ -89,7 +86,7 @@ class Budgets:
             ("run", limits.run, caller.run),
             ("agent", limits.agent, caller.agent and f"{caller.agent} {day}"),
             ("person", limits.person, caller.person and f"{caller.person} {day}"),
-            ("key", limits.key, caller.key and f"{caller.key} {day}"),
+            ("key", _least(limits.key, caller.allowance), caller.key and f"{caller.key} {day}"),
             ("day", limits.day, day),
         )
         return [
@@ -97,3 +94,13 @@ class Budgets:
             for scope, limit, whose in wanted
             if limit is not None and whose
         ]
+
+
+def _least(*limits: float | None) -> float | None:
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def worst_of(request: ModelRequest) -> Usage:
+    tools = estimate(encode(request.tools).decode()) if request.tools else 0
+    asked = AT_WORST * (estimate_messages(request.messages) + tools)
+    return Usage(input=asked, output=request.max_tokens or ANSWER_TOKENS)

@@ -11,7 +11,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 
-import msgspec
+from msgspec.structs import replace
 
 from teahouse.core.clock import Clock, SystemClock
 from teahouse.core.errors import Invalid, ProviderError
@@ -21,6 +21,18 @@ from teahouse.llm.breaker import Breakers
 from teahouse.llm.budget import Budgets
 from teahouse.llm.calibration import Calibration
 from teahouse.llm.catalog import FactsOf, nothing_known
+from teahouse.llm.embedding import Embedded, EmbedRequest
+from teahouse.llm.errand import Errand, Item, Talk
+from teahouse.llm.errand_media import (
+    Answer,
+    MediaErrand,
+    Port,
+    Request,
+    embedding,
+    painting,
+    speaking,
+    transcribing,
+)
 from teahouse.llm.errors import (
     BudgetSpent,
     BudgetUnpriced,
@@ -31,12 +43,13 @@ from teahouse.llm.errors import (
 )
 from teahouse.llm.gates import Gates, no_limits
 from teahouse.llm.meter import Meter
+from teahouse.llm.pictures import Painted, PictureRequest
 from teahouse.llm.pipeline import Call, Pipeline, empty_pipeline
 from teahouse.llm.provider import ModelRequest, Provider
 from teahouse.llm.repair import repair
-from teahouse.llm.resume import may_resume, resumed
 from teahouse.llm.retry import Retry
 from teahouse.llm.route import Routes, no_routes
+from teahouse.llm.speech import Sound, SpeechRequest, Transcribed, TranscriptionRequest
 from teahouse.llm.usage import NOBODY, Caller, Ledger
 
 log = logging.getLogger(__name__)
@@ -102,21 +115,69 @@ class Client:
         Close it (`contextlib.aclosing`) when you leave early: that closes the socket.
         """
         call, pipeline = Call(model=model, request=request, caller=caller), self._pipeline()
-        stream = self._routed(call) if pipeline.empty else pipeline.run(call, self._routed)
+        stream = self._talk(call) if pipeline.empty else pipeline.run(call, self._talk)
         async with aclosing(stream) as batches:
             async for batch in batches:
                 yield batch
 
-    async def _routed(self, call: Call) -> AsyncGenerator[Sequence[StreamEvent], None]:
+    async def embed(
+        self, model: str, request: EmbedRequest, *, caller: Caller = NOBODY
+    ) -> Embedded:
+        """One vector for each input. Raises `ProviderError`, `NotOffered` where the vendor has no
+        embeddings; so do the three that follow."""
+        return await self._once(model, embedding(request), caller)
+
+    async def speak(
+        self, model: str, request: SpeechRequest, *, caller: Caller = NOBODY
+    ) -> AsyncGenerator[Sound, None]:
+        """Have a text read aloud. Close it when you leave early."""
+        errand = speaking(request)
+        caller = replace(caller, purpose=errand.purpose)
+        async with aclosing(self._routed(model, errand, caller)) as sounds:
+            async for sound in sounds:
+                yield sound
+
+    async def transcribe(
+        self, model: str, request: TranscriptionRequest, *, caller: Caller = NOBODY
+    ) -> Transcribed:
+        """Have a recording written down."""
+        return await self._once(model, transcribing(request), caller)
+
+    async def paint(
+        self, model: str, request: PictureRequest, *, caller: Caller = NOBODY
+    ) -> Painted:
+        """Have pictures made after a description."""
+        return await self._once(model, painting(request), caller)
+
+    async def _once(
+        self, model: str, errand: MediaErrand[Request, Port, Answer], caller: Caller
+    ) -> Answer:
+        caller = replace(caller, purpose=errand.purpose)
+        async with aclosing(self._routed(model, errand, caller)) as answers:
+            found = [answer async for answer in answers]
+        return found[-1]
+
+    def _talk(self, call: Call) -> AsyncGenerator[Sequence[StreamEvent], None]:
+        """What the stages have made of a call; they may have changed its messages."""
+        request = replace(call.request, messages=repair(call.request.messages))
+        if self._budgets is not None:
+            request = self._budgets.bounded(request, call.caller)
+        return self._routed(call.model, Talk(request, self.calibration), call.caller, call)
+
+    async def _routed(
+        self, asked: str, errand: Errand[Item], caller: Caller, call: Call | None = None
+    ) -> AsyncGenerator[Item, None]:
         """Try one model after the other, until one has begun to answer."""
-        candidates = self._routes().candidates(call.model, call.caller)
+        candidates = self._routes().candidates(asked, caller)
         for model in candidates:
             shown = False
+            provider, name = self._find(model)
+            here = errand.to(model, name)
             try:
-                async with aclosing(self._tried(call, model)) as batches:
-                    async for batch in batches:
+                async with aclosing(self._tried(provider, model, here, caller, call)) as items:
+                    async for item in items:
                         shown = True
-                        yield batch if model == call.model else _signed(batch, model)
+                        yield item if model == asked else here.signed(item)
             except ProviderError as error:
                 if shown or model == candidates[-1] or not falls_over(error):
                     raise
@@ -124,29 +185,34 @@ class Client:
             else:
                 return
 
-    async def _tried(self, call: Call, model: str) -> AsyncGenerator[Sequence[StreamEvent], None]:
+    async def _tried(
+        self,
+        provider: Provider,
+        model: str,
+        errand: Errand[Item],
+        caller: Caller,
+        call: Call | None,
+    ) -> AsyncGenerator[Item, None]:
         """Ask one model, again while it fails in a way that may pass."""
-        provider, name = self._find(model)
-        history = repair(call.request.messages)  # after the stages, which may have changed it
-        request = msgspec.structs.replace(call.request, model=name, messages=history)
-        if self._budgets is not None:
-            request = self._budgets.bounded(request, call.caller)
+
+        def attempt(one: Errand[Item], number: int) -> AsyncGenerator[Item, None]:
+            return self._attempt(provider, model, one, caller, number)
+
         failures = 0
         before: ProviderError | None = None
         while True:
             shown = False
             try:
-                attempt = self._from(provider, request, call.caller, model, failures + 1)
-                async with aclosing(attempt) as batches:
-                    async for batch in batches:
+                async with aclosing(errand.run(provider, attempt, failures + 1)) as items:
+                    async for item in items:
                         shown = True
-                        yield batch
+                        yield item
             except ProviderError as error:
                 if isinstance(error, Resting) and before is not None:
                     raise before from error  # what made it rest says more
                 before, failures = error, failures + 1
                 delay = None if shown else self._retry.delay_s(error, failures)
-                if delay is not None:
+                if delay is not None and call is not None:
                     delay = await self._pipeline().pause(call, error, delay)
                 if delay is None:
                     raise
@@ -155,21 +221,9 @@ class Client:
                 return
             await self._sleep(delay)
 
-    def _from(
-        self, provider: Provider, request: ModelRequest, caller: Caller, model: str, number: int
-    ) -> AsyncGenerator[Sequence[StreamEvent], None]:
-        """One attempt, and where the model can do that, those that go on with it when it is cut."""
-
-        def attempt(asked: ModelRequest, nth: int) -> AsyncGenerator[Sequence[StreamEvent], None]:
-            return self._attempt(provider, asked, caller, model, nth)
-
-        if not may_resume(provider, request):
-            return attempt(request, number)
-        return resumed(attempt, request, number, model, self.calibration)
-
     async def _attempt(
-        self, provider: Provider, request: ModelRequest, caller: Caller, model: str, number: int
-    ) -> AsyncGenerator[Sequence[StreamEvent], None]:
+        self, provider: Provider, model: str, errand: Errand[Item], caller: Caller, number: int
+    ) -> AsyncGenerator[Item, None]:
         """One attempt: let in, paid for, noted and settled however it ends."""
         self._breakers.admit(model, provider)
         error: BaseException | None = None
@@ -177,21 +231,14 @@ class Client:
             async with self._gates.pass_through(model.partition("/")[0]):
                 reserved = None
                 if self._budgets is not None:
-                    reserved = await self._budgets.reserve(model, request, caller)
-                meter = Meter(
-                    model,
-                    request,
-                    caller,
-                    attempt=number,
-                    facts=self._facts(model),
-                    clock=self._clock,
-                    calibration=self.calibration,
-                )
+                    reserved = await self._budgets.reserve(model, errand.worst, caller)
+                facts, count = self._facts(model), errand.count()
+                meter = Meter(model, count, caller, attempt=number, facts=facts, clock=self._clock)
                 try:
-                    async with aclosing(provider.stream(request)) as batches:
-                        async for batch in batches:
-                            meter.saw(batch)
-                            yield batch
+                    async with aclosing(errand.ask(provider)) as items:
+                        async for item in items:
+                            meter.saw(item)
+                            yield item
                 except BaseException as caught:
                     error = caught
                     raise
@@ -224,11 +271,3 @@ class Client:
         if provider is None:
             raise NoSuchModel(model, ", ".join(sorted(self.providers)))
         return provider, name
-
-
-def _signed(batch: Sequence[StreamEvent], model: str) -> Sequence[StreamEvent]:
-    """Say which model answered, where it is another than was asked."""
-    done = batch[-1] if batch else None
-    if not isinstance(done, ReplyDone):
-        return batch
-    return [*batch[:-1], msgspec.structs.replace(done, model=model)]

@@ -11,9 +11,9 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct, field
 
-from teahouse.core.events import Usage
-from teahouse.core.messages import JsonObject
+from teahouse.core.messages import JsonObject, Usage
 from teahouse.llm.tokens import estimate
+from teahouse.llm.usage import Counted
 
 Input: TypeAlias = str | tuple[int, ...]
 """A text, or the tokens of one, which only an OpenAI-compatible endpoint takes."""
@@ -31,13 +31,12 @@ class EmbedRequest(Struct, frozen=True, kw_only=True):
     extra: JsonObject = field(default_factory=dict[str, object])
 
 
-class Embedded(Struct, frozen=True, kw_only=True):
+class Embedded(Counted, frozen=True, kw_only=True):
     """One vector for each input, in their order. `model`: who gave them, where it is another model
     than was asked."""
 
     vectors: tuple[Vector, ...]
     usage: Usage
-    model: str | None = None
 
 
 @runtime_checkable

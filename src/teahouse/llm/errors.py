@@ -36,10 +36,12 @@ Offer: TypeAlias = Literal["embeddings", "speech", "transcription", "images"]
 
 
 class EndpointError(ProviderError):
-    """`retry_after_s`: how long the endpoint asks to be left alone, where it says so."""
+    """`retry_after_s`: how long the endpoint asks to be left alone, where it says so. `status`: of
+    its answer, where it was not 200."""
 
     name: ClassVar[str]
     retry_after_s: float | None = None
+    status: int | None = None
 
     def __init__(self, provider: str, detail: str = "", **values: object) -> None:
         super().__init__(self.name, provider=provider, detail=detail, **values)

@@ -10,6 +10,7 @@ from contextlib import aclosing
 from teahouse.core.events import StreamEvent
 from teahouse.llm.errors import AuthenticationFailed, EndpointError, QuotaExceeded, RateLimited
 from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
+from teahouse.llm.reach import Ask, Item
 from teahouse.llm.resume import Continuing
 
 log = logging.getLogger(__name__)
@@ -26,15 +27,18 @@ class KeyPool:
         self._resting: dict[str, float] = {}  # until when
         self._turn = 0
 
-    async def stream(self, request: ModelRequest, /) -> AsyncGenerator[Sequence[StreamEvent], None]:
+    def stream(self, request: ModelRequest, /) -> AsyncGenerator[Sequence[StreamEvent], None]:
+        return self.through(lambda one: one.stream(request))
+
+    async def through(self, ask: Ask[Item], /) -> AsyncGenerator[Item, None]:
         names = self._order()
         for name in names:
             shown = False
             try:
-                async with aclosing(self._providers[name].stream(request)) as batches:
-                    async for batch in batches:
+                async with aclosing(ask(self._providers[name])) as items:
+                    async for item in items:
                         shown = True
-                        yield batch
+                        yield item
             except (AuthenticationFailed, QuotaExceeded, RateLimited) as error:
                 self._rest(name, error)
                 if shown or name == names[-1]:

@@ -21,6 +21,7 @@ from teahouse.llm.local_process import Address, LocalProcess, State
 from teahouse.llm.model_file import model_file, present
 from teahouse.llm.provider import ModelInfo, ModelRequest, Provider, ToolSpec
 from teahouse.llm.providers import build_provider
+from teahouse.llm.reach import Ask, Item
 from teahouse.llm.settings import ProviderSettings, Timeouts
 from teahouse.llm.transport import Transport
 
@@ -113,13 +114,15 @@ class LocalModel:
             await asyncio.to_thread(process.close)
         self._became("ready", None, "")
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[StreamEvent], None]:
-        provider = await self._running()
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[StreamEvent], None]:
         if request.max_tokens is None:
             request = replace(request, max_tokens=LONGEST_REPLY)
-        async with aclosing(provider.stream(request)) as batches:
-            async for batch in batches:
-                yield batch
+        return self.through(lambda running: running.stream(request))
+
+    async def through(self, ask: Ask[Item], /) -> AsyncGenerator[Item, None]:
+        async with aclosing(ask(await self._running())) as items:
+            async for item in items:
+                yield item
 
     async def models(self) -> Sequence[ModelInfo]:
         info = ModelInfo(id=self.file.id, context_window=self._context, vision=False)

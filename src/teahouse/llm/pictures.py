@@ -6,8 +6,8 @@ from typing import Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
-from teahouse.core.events import Usage
-from teahouse.core.messages import JsonObject
+from teahouse.core.messages import JsonObject, Usage
+from teahouse.llm.usage import Counted
 
 
 class PictureRequest(Struct, frozen=True, kw_only=True):
@@ -27,13 +27,12 @@ class Picture(Struct, frozen=True, kw_only=True):
     revised_prompt: str | None = None
 
 
-class Painted(Struct, frozen=True, kw_only=True):
+class Painted(Counted, frozen=True, kw_only=True):
     """`told` is what the vendor says of all of them: size, quality, format."""
 
     pictures: tuple[Picture, ...]
     usage: Usage
     told: JsonObject = field(default_factory=dict[str, object])
-    model: str | None = None
 
 
 @runtime_checkable

@@ -59,6 +59,14 @@ def refusal_of(
     provider: str, status: int, headers: Mapping[str, str], body: bytes, now: datetime
 ) -> EndpointError:
     """The error behind an answer whose status is not 200."""
+    error = _refusal_of(provider, status, headers, body, now)
+    error.status = status
+    return error
+
+
+def _refusal_of(
+    provider: str, status: int, headers: Mapping[str, str], body: bytes, now: datetime
+) -> EndpointError:
     wait = retry_after(headers, now)
     if status in range(300, 400):
         return RequestRefused(provider, f"{status} → {headers.get('Location', '')}")

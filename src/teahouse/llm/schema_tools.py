@@ -21,6 +21,7 @@ from teahouse.core import ids
 from teahouse.core.events import PartDone, ReplyDone, StreamEvent, Usage, fold
 from teahouse.core.messages import JsonObject, Message, Role, Text, ToolCall
 from teahouse.llm.provider import ModelInfo, ModelRequest, Provider, ToolSpec
+from teahouse.llm.reach import Ask, Item
 from teahouse.llm.tool_talk import Turn, spoken, turns_of
 
 _NONE: Final = "none"
@@ -113,6 +114,10 @@ class SchemaTools:
 
     async def models(self) -> Sequence[ModelInfo]:
         return await self._inner.models()
+
+    def through(self, ask: Ask[Item], /) -> AsyncGenerator[Item, None]:
+        """What has no tools is asked as it is."""
+        return ask(self._inner)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[StreamEvent], None]:
         asked = Usage()

@@ -7,8 +7,8 @@ from typing import Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
-from teahouse.core.events import Usage
-from teahouse.core.messages import JsonObject
+from teahouse.core.messages import JsonObject, Usage
+from teahouse.llm.usage import Counted
 
 
 class SpeechRequest(Struct, frozen=True, kw_only=True):
@@ -23,13 +23,12 @@ class SpeechRequest(Struct, frozen=True, kw_only=True):
     extra: JsonObject = field(default_factory=dict[str, object])
 
 
-class Sound(Struct, frozen=True, kw_only=True):
+class Sound(Counted, frozen=True, kw_only=True):
     """A piece of the sound; the last one, perhaps an empty one, bears the usage."""
 
     data: bytes
     media_type: str
     usage: Usage | None = None
-    model: str | None = None
 
 
 @runtime_checkable
@@ -59,14 +58,13 @@ class TranscriptionRequest(Struct, frozen=True, kw_only=True):
     extra: JsonObject = field(default_factory=dict[str, object])
 
 
-class Transcribed(Struct, frozen=True, kw_only=True):
+class Transcribed(Counted, frozen=True, kw_only=True):
     """`body` is the answer as the vendor gave it: with its times, words or subtitles."""
 
     text: str
     body: bytes
     media_type: str
     usage: Usage
-    model: str | None = None
 
 
 @runtime_checkable

@@ -8,6 +8,8 @@ from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
+from teahouse.core.messages import Usage
+
 Purpose: TypeAlias = Literal[
     "reply",
     "title",
@@ -66,17 +68,25 @@ class CallRecord(Struct, frozen=True, kw_only=True):
     attempt: int = 1
 
 
+class Counted(Struct, frozen=True, kw_only=True):
+    """What each answer of a single call has: the count, in its last piece where there are several,
+    and the model, where it is another one than was asked."""
+
+    usage: Usage | None
+    model: str | None = None
+
+
 class Ledger(Protocol):
     """Keeps what calls were made. `note` only takes the record: nobody waits for a disk."""
 
     def note(self, call: CallRecord, /) -> None: ...
 
 
-Grouping: TypeAlias = Literal["day", "agent", "model"]
+Grouping: TypeAlias = Literal["day", "agent", "model", "key"]
 
 
 class UsageRow(Struct, frozen=True, kw_only=True):
-    """What one day (UTC), agent or model came to.
+    """What one day (UTC), agent, model or key came to.
 
     `cost` adds up what is known, in US dollars; `unpriced` counts the calls that it lacks.
     """

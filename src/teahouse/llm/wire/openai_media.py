@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Generator, Iterator
+from contextlib import contextmanager
 from typing import cast
 
 import msgspec
@@ -12,9 +13,9 @@ from teahouse.core.events import Usage
 from teahouse.core.ids import new_secret
 from teahouse.core.messages import JsonObject
 from teahouse.llm.embedding import Embedded, EmbedRequest, estimate_inputs
-from teahouse.llm.errors import Malformed
+from teahouse.llm.errors import Malformed, NotOffered, Offer, RequestRefused
 from teahouse.llm.pictures import Painted, Picture, PictureRequest
-from teahouse.llm.refusal import is_page
+from teahouse.llm.refusal import NOT_IMPLEMENTED, is_page
 from teahouse.llm.speech import (
     Recording,
     Sound,
@@ -43,7 +44,8 @@ class OpenAIMedia(HttpWire):
             **({"encoding_format": "base64"} if request.packed else {}),
             **request.extra,
         }
-        told = await self._told(self._call("/embeddings", body))
+        with self._offers("embeddings"):
+            told = await self._told(self._call("/embeddings", body))
         vectors = [(row.get("index"), row.get("embedding")) for row in as_objects(told.get("data"))]
         if all(isinstance(place, int) for place, _ in vectors):
             vectors.sort(key=lambda one: cast("int", one[0]))
@@ -63,7 +65,9 @@ class OpenAIMedia(HttpWire):
         }
         call = self._call("/audio/speech", body)
         call = replace(call, headers={**call.headers, "Accept": "*/*"})
-        async with await self._transport.send(call) as exchange:
+        with self._offers("speech"):
+            sent = await self._transport.send(call)
+        async with sent as exchange:
             kind = exchange.media_type
             if kind in {"application/json", "text/event-stream"}:
                 data = await exchange.read()
@@ -81,7 +85,8 @@ class OpenAIMedia(HttpWire):
             **given(prompt=request.prompt, temperature=request.temperature),
             **request.extra,
         }
-        body, kind = await self._whole(self._form("/audio/transcriptions", fields, request))
+        with self._offers("transcription"):
+            body, kind = await self._whole(self._form("/audio/transcriptions", fields, request))
         if (title := is_page(body)) is not None:
             raise Malformed(self.name, title)
         told: JsonObject = {}
@@ -107,7 +112,8 @@ class OpenAIMedia(HttpWire):
         body: JsonObject = {"model": request.model, "prompt": request.prompt}
         if request.count != 1:
             body["n"] = request.count
-        told = await self._told(self._call("/images/generations", {**body, **request.extra}))
+        with self._offers("images"):
+            told = await self._told(self._call("/images/generations", {**body, **request.extra}))
         rows = as_objects(told.get("data")) or as_objects(told.get("images"))
         pictures = tuple(
             Picture(
@@ -125,6 +131,17 @@ class OpenAIMedia(HttpWire):
             usage=usage_in(told, estimate(request.prompt)),
             told={name: told[name] for name in known if name in told},
         )
+
+    @contextmanager
+    def _offers(self, what: Offer) -> Generator[None]:
+        """Many have only some of these paths. A 404 may also mean the model; then it says so."""
+        try:
+            yield
+        except (RequestRefused, Malformed) as error:
+            absent = error.status in {404, 405} and "model" not in error.values["detail"].lower()
+            if absent or error.status == NOT_IMPLEMENTED:
+                raise NotOffered(self.name, what) from error
+            raise
 
     async def _told(self, call: Call) -> JsonObject:
         body, _ = await self._whole(replace(call, headers=_plain(call)))

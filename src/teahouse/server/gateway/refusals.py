@@ -30,6 +30,7 @@ KINDS: Final[dict[type[errors.TeahouseError], tuple[int, str]]] = {
     llm.ContextTooLong: (400, "context_too_long"),
     llm.ContentFiltered: (400, "content_filter"),
     llm.RequestRefused: (400, "invalid_request"),
+    llm.NotOffered: (400, "invalid_request"),
     llm.TimedOut: (504, "timeout"),
     errors.ProviderError: (502, "upstream"),
 }
