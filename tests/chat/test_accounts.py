@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -8,6 +9,8 @@ from msgspec import structs
 from teahouse.agent.directory import AgentDraft
 from teahouse.chat import accounts as accounts_module
 from teahouse.chat.accounts import Accounts
+from teahouse.chat.keys import KeyChanges
+from teahouse.chat.ports import ApiKey, Identity
 from teahouse.core.errors import (
     Conflict,
     Invalid,
@@ -16,6 +19,7 @@ from teahouse.core.errors import (
     TooManyAttempts,
     Unauthenticated,
 )
+from teahouse.core.messages import Person
 from teahouse.testing.clock import FakeClock
 
 from .conftest import House, cheap_passwords
@@ -119,7 +123,7 @@ async def test_a_key_speaks_for_its_person_until_it_is_taken_back(house: House) 
     key, secret = await house.accounts.create_key(house.owner, "laptop")
 
     assert secret not in str(structs.asdict(key))
-    assert (await house.accounts.by_key(secret) or house.owner).id == house.owner.id
+    assert await house.accounts.by_key(secret) == Identity(house.owner, key)
     assert await house.accounts.by_key(secret + "x") is None
     await house.accounts.remove_key(house.owner, key.id)
     assert await house.accounts.by_key(secret) is None
@@ -129,11 +133,112 @@ async def test_the_keys_of_one_who_becomes_a_guest_rest(house: House) -> None:
     accounts = house.accounts
     mei = await accounts.add_person(house.owner, "mei", "member", None)
     _, secret = await accounts.create_key(mei, "laptop")
+    assert await person_of(accounts, secret) == mei
 
     await accounts.set_role(house.owner, mei.id, "guest")
     assert await accounts.by_key(secret) is None
-    await accounts.set_role(house.owner, mei.id, "member")
-    assert (await accounts.by_key(secret) or house.owner).id == mei.id
+    again = await accounts.set_role(house.owner, mei.id, "member")
+    assert await person_of(accounts, secret) == again
+
+
+async def person_of(accounts: Accounts, secret: str) -> Person | None:
+    identity = await accounts.by_key(secret)
+    return identity and identity.person
+
+
+async def test_the_next_request_knows_of_a_new_role_a_new_password_and_a_removal(
+    house: House,
+) -> None:
+    accounts = house.accounts
+    mei = await accounts.add_person(house.owner, "mei", "member", "correct horse")
+    _, secret = await accounts.create_key(mei, "laptop")
+    assert await person_of(accounts, secret) == mei
+
+    raised = await accounts.set_role(house.owner, mei.id, "admin")
+    assert await person_of(accounts, secret) == raised
+    given = await accounts.set_password(house.owner, mei.id, "better horse")
+    assert await person_of(accounts, secret) == given
+    chosen = await accounts.change_password(given, "better horse", "best of horses")
+    assert await person_of(accounts, secret) == chosen
+    await accounts.remove_person(house.owner, mei.id)
+    assert await accounts.by_key(secret) is None
+
+
+async def test_the_lent_key_is_the_owner_s_and_none_of_their_keys(house: House) -> None:
+    before = house.accounts.lend_key()
+    assert await house.accounts.by_key(before) == Identity(house.owner)
+
+    after = house.accounts.lend_key()
+    assert await house.accounts.by_key(before) is None
+    assert await house.accounts.by_key(after) == Identity(house.owner)
+
+
+async def test_new_limits_of_a_key_count_at_the_next_request_and_its_scopes_stay(
+    house: House,
+) -> None:
+    accounts = house.accounts
+    scopes = ["models", " models", "agent/Tea  Master"]
+    key, secret = await accounts.create_key(
+        house.owner, "bot", scopes=scopes, budget=5, rate=60, concurrent=2
+    )
+    assert key.scopes == ("models", "agent/Tea Master")
+    assert await accounts.by_key(secret) == Identity(house.owner, key)
+
+    changes = KeyChanges(name=" Bot  2 ", budget=None, rate=1)
+    changed = await accounts.change_key(house.owner, key.id, changes)
+
+    assert unused(changed) == structs.replace(key, name="Bot 2", budget=None, rate=1)
+    identity = await accounts.by_key(secret)
+    assert identity is not None
+    assert identity.key is not None
+    assert unused(identity.key) == unused(changed)
+
+
+def unused(key: ApiKey) -> ApiKey:
+    return structs.replace(key, last_used_at=None)
+
+
+@pytest.mark.parametrize(
+    ("limits", "code"),
+    [
+        ({"budget": -1}, "key_limit_wrong"),
+        ({"budget": float("nan")}, "key_limit_wrong"),
+        ({"budget": float("inf")}, "key_limit_wrong"),
+        ({"rate": 0}, "key_limit_wrong"),
+        ({"concurrent": 0}, "key_limit_wrong"),
+        ({"scopes": ["everything/"]}, "scope_wrong"),
+        ({"scopes": ["agents"] * 65}, "scopes_too_many"),
+    ],
+)
+async def test_limits_and_scopes_must_make_sense(
+    house: House, limits: dict[str, Any], code: str
+) -> None:
+    with pytest.raises(Invalid) as caught:
+        await house.accounts.create_key(house.owner, "bot", **limits)
+
+    assert caught.value.code == code
+    assert await house.accounts.keys(house.owner) == []
+
+
+async def test_a_key_is_changed_by_its_person_alone_and_not_by_nothing(house: House) -> None:
+    mei = await house.accounts.add_person(house.owner, "mei", "admin", None)
+    key, _ = await house.accounts.create_key(house.owner, "laptop")
+
+    with pytest.raises(NotFound):
+        await house.accounts.change_key(mei, key.id, KeyChanges(rate=1))
+    with pytest.raises(Invalid):
+        await house.accounts.change_key(house.owner, key.id, KeyChanges())
+    with pytest.raises(Invalid):
+        await house.accounts.change_key(house.owner, key.id, KeyChanges(rate=0))
+    assert [one.rate for one in await house.accounts.keys(house.owner)] == [None]
+
+
+async def test_the_figures_of_the_house_are_for_managers_keys_alone(house: House) -> None:
+    mei = await house.accounts.add_person(house.owner, "mei", "member", None)
+
+    with pytest.raises(NotAllowed):
+        await house.accounts.create_key(mei, "monitor", scopes=["metrics"])
+    await house.accounts.create_key(house.owner, "monitor", scopes=["metrics"])
 
 
 async def test_nobody_reaches_above_their_role(house: House) -> None:

@@ -216,6 +216,22 @@ def test_a_key_is_shown_once_and_removed_by_its_name(house: Teahouse) -> None:
     assert house("keys", "remove", "laptop").returncode == 1
 
 
+def test_a_key_is_made_for_some_things_and_with_limits(house: Teahouse) -> None:
+    scopes = ("--scope", "openai/*", "--scope", "models")
+    house.json("keys", "create", "bot", *scopes, "--budget", "0.5", "--rate", "60")
+    [listed] = house.json("keys", "list")["items"]
+    table = house("keys", "list").stdout
+    wrong = house("keys", "create", "bot", "--scope", "everything")
+
+    assert listed["scopes"] == ["openai/*", "models"]
+    assert (listed["budget"], listed["rate"], listed["concurrent"]) == (0.5, 60, None)
+    for word in ("openai/*, models", "0.5", "60"):
+        assert word in table
+    assert wrong.returncode == 1
+    assert "agent/NAME" in wrong.stderr
+    house.json("keys", "remove", "bot")
+
+
 def test_settings_are_changed_shown_and_undone(house: Teahouse) -> None:
     file = Path(house("config", "path").stdout.strip())
     changed = house.json("config", "set", "limits.steps", "7")

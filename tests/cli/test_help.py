@@ -150,7 +150,7 @@ def test_every_group_lists_its_commands(capsys: pytest.CaptureFixture[str], grou
         (("serve", "--port", "many"), "0 … 65535"),
         (("serve", "--port", "65536"), "0 … 65535"),
         (("people", "add", "Ana", "--role", "boss"), "admin|member|guest"),
-        (("keys", "create"), "--name"),
+        (("keys", "create"), "NAME"),
         (("people", "add"), "NAME"),
         (("ask", "--model"), "--model"),
     ],

@@ -57,6 +57,7 @@ ROWS: dict[str, tuple[int, ...]] = {
     "DELETE /api/people/{person}": made(MANAGERS, 204),
     "GET /api/keys": EVERYONE,
     "POST /api/keys": (401, 403, 201, 201, 201, 201),
+    "PATCH /api/keys/{key}": THEIRS,
     "DELETE /api/keys/{key}": made(THEIRS, 204),
     "GET /api/agents": EVERYONE,
     "POST /api/agents": (401, 403, 201, 201, 201, 201),
@@ -153,7 +154,9 @@ async def things_of(web: Web, cast: Cast, count: int) -> Things:
     )
 
 
-async def ask(web: Web, route: str, things: Things, who: Person | None, name: str) -> Answer:
+async def ask(
+    web: Web, route: str, things: Things, who: Person | None, name: str, **headers: str
+) -> Answer:
     method, _, template = route.partition(" ")
     path = template.format(**{name: getattr(things, name) for name in Things.__struct_fields__})
     bodies: dict[str, Any] = {
@@ -163,6 +166,7 @@ async def ask(web: Web, route: str, things: Things, who: Person | None, name: st
         "POST /api/people": {"name": name},
         "PATCH /api/people/{person}": {"role": "guest"},
         "POST /api/keys": {"name": name},
+        "PATCH /api/keys/{key}": {"rate": 60},
         "POST /api/agents": {"name": name},
         "PUT /api/agents/{agent}": {"name": name},
         "PATCH /api/agents/{agent}": {"description": "tea"},
@@ -178,7 +182,12 @@ async def ask(web: Web, route: str, things: Things, who: Person | None, name: st
     queries = {"GET /api/messages": f"?conversation={things.conversation}"}
     data = b"tea" if route == "POST /api/files" else None
     return await web.call(
-        method, path + queries.get(route, ""), bodies.get(route), who=who, data=data
+        method,
+        path + queries.get(route, ""),
+        bodies.get(route),
+        who=who,
+        data=data,
+        headers=headers,
     )
 
 
@@ -253,6 +262,78 @@ async def test_nobody_gets_a_socket(web: Web) -> None:
             await web.client.ws_connect(web.address + "/ws", headers=headers)
 
         assert refused.value.status == 403
+
+
+def bearer(secret: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {secret}"}
+
+
+async def test_a_key_with_scopes_without_api_is_refused_everywhere(web: Web) -> None:
+    cast, wrong = await cast_of(web), []
+    things = await things_of(web, cast, 0)
+    scopes = ["models", "agents", "metrics", "agent/x", "openai/*", "fast"]
+    _, secret = await web.house.accounts.create_key(web.owner, "bot", scopes=scopes)
+    for route, row in ROWS.items():
+        if row[0] != 401 or route == "POST /api/login":
+            continue  # open to everybody
+        answer = await ask(web, route, things, None, "new", **bearer(secret))
+        if (answer.status, answer.code) != (403, "key_out_of_scope"):
+            wrong.append((route, answer.status, answer.body[:200]))
+    with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+        await web.client.ws_connect(web.address + "/ws", headers=bearer(secret))
+
+    assert not wrong
+    assert refused.value.status == 403
+
+
+async def test_a_key_for_the_api_may_use_it_and_make_no_keys(web: Web) -> None:
+    create = web.house.accounts.create_key
+    _, scoped = await create(web.owner, "scoped", scopes=["api"])
+    _, limited = await create(web.owner, "limited", budget=1)
+    _, whole = await create(web.owner, "whole")
+    for secret, status in ((scoped, 403), (limited, 403), (whole, 201)):
+        made = await web.call("POST", "/api/keys", {"name": "more"}, headers=bearer(secret))
+
+        assert made.status == status
+        assert (await web.call("GET", "/api/agents", headers=bearer(secret))).status == 200
+        async with web.client.ws_connect(web.address + "/ws", headers=bearer(secret)) as socket:
+            await socket.send_json({"type": "ping", "ref": "1"})
+            assert (await socket.receive_json())["type"] == "pong"
+
+
+async def test_a_key_is_made_for_what_there_is_and_what_its_person_may_use(web: Web) -> None:
+    cast = await cast_of(web)
+    await web.house.directory.create(cast.other, AgentDraft(name="Private"))
+    await web.house.directory.create(cast.owner, AgentDraft(name="Tea master", shared=True))
+    web.house.settings.values["aliases"] = {"fast": {"fake/fake": 1}}
+
+    async def made(*scopes: str, **limits: float) -> Answer:
+        body = {"name": "bot", "scopes": scopes, **limits}
+        return await web.call("POST", "/api/keys", body, who=cast.member)
+
+    refusals = {
+        scope: (answer.status, answer.code)
+        for scope in ("agent/Private", "agent/Nobody", "slow", "metrics", "*")
+        if (answer := await made(scope))
+    }
+    assert refusals == {
+        "agent/Private": (404, "scope_agent"),
+        "agent/Nobody": (404, "scope_agent"),
+        "slow": (400, "scope_wrong"),
+        "metrics": (403, "managers_only"),
+        "*": (400, "scope_wrong"),
+    }
+    assert (await made(rate=0)).code == "key_limit_wrong"
+    assert (await made("agent/tea MASTER", "fast", "openai/*", budget=5, rate=60)).status == 201
+
+    [listed] = (await web.call("GET", "/api/keys", who=cast.member)).json["items"]
+    assert listed["scopes"] == ["agent/tea MASTER", "fast", "openai/*"]
+    assert [listed[name] for name in ("budget", "rate", "concurrent")] == [5, 60, None]
+    path = f"/api/keys/{listed['id']}"
+    changed = await web.call("PATCH", path, {"budget": None, "concurrent": 2}, who=cast.member)
+    assert changed.json == listed | {"budget": None, "concurrent": 2}
+    wider = await web.call("PATCH", path, {"scopes": []}, who=cast.member)
+    assert (wider.status, wider.code) == (400, "field_unknown")
 
 
 async def test_what_is_not_yours_looks_like_what_does_not_exist(web: Web) -> None:

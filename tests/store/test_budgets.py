@@ -7,6 +7,7 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from teahouse.core.events import Usage
 from teahouse.core.messages import Message, Text
@@ -98,6 +99,32 @@ async def test_64_racing_calls_never_pass_the_cap(house: House) -> None:
     await store.behind.flush()
     [spent] = await store.ledger.sums("model")
     assert spent.cost == pytest.approx(1)
+
+
+@pytest.mark.parametrize("setting", [None, 50.0, 0.3])
+async def test_64_racing_calls_never_pass_the_key_s_own_budget(
+    house: House, setting: float | None
+) -> None:
+    """The smaller of the two holds: what the settings say of every key, and what this one may."""
+    client, provider = client_of(house.store, BudgetLimits(key=setting), default=used(1000))
+    caller = structs.replace(MEI, allowance=0.5)
+    refused: list[BudgetSpent] = []
+
+    async def one() -> None:
+        try:
+            await read(client, caller)
+        except BudgetSpent as error:
+            refused.append(error)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(64):
+            group.create_task(one())
+
+    reached = 3 if setting == 0.3 else 5
+    assert len(provider.requests) == reached
+    assert {error.code for error in refused} == {"budget_key"}
+    assert await account(house.store, "key k_1") == (reached * 100, 0)
+    await read(client, structs.replace(caller, key="k_2"))  # another key has its own
 
 
 async def test_what_was_put_aside_and_not_spent_is_given_back(house: House) -> None:

@@ -304,6 +304,32 @@ def test_the_migrations_lead_to_the_tables_of_the_schema(tmp_path: Path) -> None
         assert len(shape(made)) == len(metadata.tables)
 
 
+async def test_keys_from_before_scopes_may_do_what_they_could(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    home = tmp_path / "home"
+    async with open_store(home, clock):
+        pass
+    with writing(home / "teahouse.db") as connection, connection.begin():
+        for name in ("scopes", "budget", "rate", "concurrent"):
+            connection.exec_driver_sql(f"ALTER TABLE api_key DROP COLUMN {name}")
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0003'")
+        connection.exec_driver_sql(
+            "INSERT INTO person (id, name, folded, role, epoch, created_at)"
+            " VALUES ('u_1', 'Mei', 'mei', 'owner', 1, 0)"
+        )
+        connection.exec_driver_sql(
+            "INSERT INTO api_key (id, name, key_hash, person, created_at)"
+            " VALUES ('k_1', 'cron', x'01', 'u_1', 0)"
+        )
+
+    async with open_store(home, clock) as store:
+        [key] = await store.people.keys("u_1")
+
+    assert (key.id, key.scopes) == ("k_1", ())
+    assert key.budget is key.rate is key.concurrent is None
+
+
 def shape(connection: Connection) -> dict[str, object]:
     """All that is known of the tables, in an order that does not depend on how they were made."""
     found = inspect(connection)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from teahouse.chat.ports import ApiKey
 from teahouse.llm.usage import Caller, CallRecord
 from teahouse.store.home import open_store
 from teahouse.testing.clock import FakeClock
@@ -88,3 +89,15 @@ async def test_a_persons_calls_are_told_from_the_others(house: House) -> None:
     assert (mine.id, mine.name, mine.calls) == ("a_1", "a_1", 1)
     [all_of_it] = await ledger.sums("agent")
     assert all_of_it.calls == 2
+
+
+async def test_a_key_s_calls_are_told_by_its_name_while_it_is_there(house: House) -> None:
+    mei = await house.person("Mei")
+    key = ApiKey(id="k_1", name="cron", key_hash=b"1", person=mei.id, created_at=house.clock.now())
+    await house.store.people.add_key(key)
+    for number, name in enumerate(("k_1", "k_1", "k_gone", None)):
+        house.store.ledger.note(call(number, caller=Caller(person=mei.id, key=name)))
+    await house.store.behind.flush()
+
+    rows = {row.id: (row.name, row.calls) for row in await house.store.ledger.sums("key")}
+    assert rows == {"k_1": ("cron", 2), "k_gone": ("k_gone", 1), None: (None, 1)}

@@ -10,12 +10,15 @@ from datetime import timedelta
 from functools import cache
 from typing import Protocol
 
-from teahouse.chat.ports import ApiKey, LoginSession, People
+from teahouse.chat import scopes as rights
+from teahouse.chat.keys import KeyChanges, KnownKeys, changed, checked
+from teahouse.chat.ports import ApiKey, Identity, LoginSession, People
 from teahouse.core.clock import Clock
 from teahouse.core.errors import (
     Conflict,
     Invalid,
     NotAllowed,
+    NotFound,
     TooManyAttempts,
     Unauthenticated,
 )
@@ -45,6 +48,7 @@ class Accounts:
         self._hashing = asyncio.Semaphore(2)  # argon2 takes 64 MiB and a core for each
         self._setting_up = asyncio.Lock()
         self._lent: bytes | None = None
+        self._known = KnownKeys(self._look_up, clock)
 
     async def owner(self) -> Person:
         """Whose house it is; at the very first start the owner is made, without a password."""
@@ -59,11 +63,12 @@ class Accounts:
         """A key that speaks for the owner while this process lives: whoever can read the home's
         files is the owner, and so is the command line on this machine."""
         key = KEY_PREFIX + new_secret()
-        self._lent = _digest(key)
+        with self._known.changing():
+            self._lent = _digest(key)
         return key
 
-    def _is_lent(self, key: str) -> bool:
-        return self._lent is not None and hmac.compare_digest(_digest(key), self._lent)
+    def _is_lent(self, digest: bytes) -> bool:
+        return self._lent is not None and hmac.compare_digest(digest, self._lent)
 
     async def is_set_up(self) -> bool:
         """Whether the owner has a password."""
@@ -77,9 +82,10 @@ class Accounts:
             if await self.is_set_up():
                 raise Conflict("already_set_up")
             owner = await self.owner()
-            if name.strip():
-                await self._people.rename(owner.id, clean_name(name))
-            return await self._people.set_password(owner.id, hashed)
+            with self._known.changing():
+                if name.strip():
+                    await self._people.rename(owner.id, clean_name(name))
+                return await self._people.set_password(owner.id, hashed)
 
     async def login(self, password: str, name: str | None, address: str) -> tuple[str, Person]:
         """Return a session's token. Unknown names and wrong passwords look and cost the same.
@@ -113,33 +119,64 @@ class Accounts:
         expired = session.expires_at <= self._clock.now()
         return None if expired or session.epoch != person.epoch else person
 
-    async def by_key(self, key: str) -> Person | None:
-        if self._is_lent(key):
-            return await self.owner()
-        found = await self._people.key(_digest(key))
-        # Whoever became a guest cannot have keys: those from before rest until the role is back.
-        return found[1] if found and found[1].role != "guest" else None
+    async def by_key(self, key: str) -> Identity | None:
+        """Whose key, as of now, and which: a key that was removed is nobody's."""
+        return await self._known.get(_digest(key))
 
-    async def create_key(self, person: Person, name: str) -> tuple[ApiKey, str]:
+    async def _look_up(self, digest: bytes) -> Identity | None:
+        if self._is_lent(digest):
+            return Identity(await self.owner())
+        found = await self._people.key(digest)
+        # Whoever became a guest cannot have keys: those from before rest until the role is back.
+        return Identity(found[1], found[0]) if found and found[1].role != "guest" else None
+
+    async def create_key(
+        self,
+        person: Person,
+        name: str,
+        *,
+        scopes: Sequence[str] = (),
+        budget: float | None = None,
+        rate: int | None = None,
+        concurrent: int | None = None,
+    ) -> tuple[ApiKey, str]:
         """Return the key's row and the key itself, which is shown this once."""
         if person.role == "guest":
             raise NotAllowed("guests_have_no_keys")
         secret = KEY_PREFIX + new_secret()
         key = ApiKey(
             id=new_id("k"),
-            name=clean_name(name),
+            name=name,
             key_hash=_digest(secret),
             person=person.id,
             created_at=self._clock.now(),
+            scopes=rights.parse(scopes),
+            budget=budget,
+            rate=rate,
+            concurrent=concurrent,
         )
+        if "metrics" in key.scopes:
+            _manages(person)
+        key = checked(key)
         await self._people.add_key(key)
         return key, secret
 
     async def keys(self, person: Person) -> Sequence[ApiKey]:
         return await self._people.keys(person.id)
 
+    async def change_key(self, person: Person, key: str, changes: KeyChanges) -> ApiKey:
+        """Another name or other limits, from the next request on."""
+        mine = next((one for one in await self.keys(person) if one.id == key), None)
+        if mine is None:
+            raise NotFound("no_such_key", id=key)
+        new = changed(mine, changes)
+        with self._known.changing():
+            await self._people.replace_key(new)
+        return new
+
     async def remove_key(self, person: Person, key: str) -> None:
-        await self._people.remove_key(person.id, key)
+        with self._known.changing():
+            await self._people.remove_key(person.id, key)
 
     async def people(self, actor: Person) -> Sequence[Person]:
         _manages(actor)
@@ -158,28 +195,32 @@ class Accounts:
         _manages(actor)
         _grants(actor, role)
         await self._other(actor, person)
-        return await self._people.set_role(person, role)
+        with self._known.changing():
+            return await self._people.set_role(person, role)
 
     async def set_password(self, actor: Person, person: PersonId, password: str) -> Person:
         """Give somebody a new password, which ends all their sessions."""
         _manages(actor)
         await self._other(actor, person)
-        return await self._people.set_password(person, await self._hash(password))
+        with self._known.changing():
+            return await self._people.set_password(person, await self._hash(password))
 
     async def remove_person(self, actor: Person, person: PersonId) -> None:
         _manages(actor)
         await self._other(actor, person)
-        await self._people.remove(person)
+        with self._known.changing():
+            await self._people.remove(person)
 
     async def change_password(self, person: Person, old: str, new: str) -> Person:
         """Also ends every session of the person. The lent key stands for a forgotten `old` one."""
-        if not self._is_lent(old):
+        if not self._is_lent(_digest(old)):
             key = f"\0{person.id}"  # no address: whoever has a session may not guess on from it
             self._by_account.count(key)
             if not await self._verify(await self._people.password_hash(person.id), old):
                 raise Unauthenticated("wrong_password")
             self._by_account.succeeded(key)
-        return await self._people.set_password(person.id, await self._hash(new))
+        with self._known.changing():
+            return await self._people.set_password(person.id, await self._hash(new))
 
     async def _named(self, called: str) -> Person | None:
         people = await self._people.all()

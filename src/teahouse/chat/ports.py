@@ -219,7 +219,9 @@ class LoginSession(Struct, frozen=True, kw_only=True):
 
 
 class ApiKey(Struct, frozen=True, kw_only=True):
-    """A key for programs: may do what its person may. Only the hash is kept."""
+    """A key for programs: may do what its person may, or of that what its scopes name
+    (`chat.scopes`). Only the hash is kept. Limits hold for what goes through the gateway; None
+    means that there is none."""
 
     id: str  # k_…
     name: str
@@ -227,6 +229,18 @@ class ApiKey(Struct, frozen=True, kw_only=True):
     person: PersonId
     created_at: datetime
     last_used_at: datetime | None = None
+    scopes: tuple[str, ...] = ()
+    budget: float | None = None  # US dollars a day (UTC)
+    rate: int | None = None  # requests begun within a minute
+    concurrent: int | None = None  # requests at once
+
+
+class Identity(Struct, frozen=True):
+    """Who asks. `key` is what they ask with, where that is one of their keys for programs: None
+    for a login, and for the key that the house lends to its own command line."""
+
+    person: Person
+    key: ApiKey | None = None
 
 
 class People(Protocol):
@@ -263,6 +277,10 @@ class People(Protocol):
     async def key(self, key_hash: bytes, /) -> tuple[ApiKey, Person] | None: ...
 
     async def keys(self, person: PersonId, /) -> Sequence[ApiKey]: ...
+
+    async def replace_key(self, key: ApiKey, /) -> None:
+        """Change a key's name and limits; what it may do stays as it was made."""
+        ...
 
     async def remove_key(self, person: PersonId, key: str, /) -> None: ...
 

@@ -33,6 +33,7 @@ class Grouping(Enum):
     day = "day"
     agent = "agent"
     model = "model"
+    key = "key"
 
 
 Draw = Callable[[int, int, str], None]

@@ -17,6 +17,8 @@ from teahouse.core.errors import Invalid, NotFound
 from teahouse.core.ids import new_secret
 
 GIVEN_LENGTH = 16  # characters of a password that we make up: 96 random bits
+LIMITS = ("budget", "rate", "concurrent")
+NONE = "–"
 
 Role = Annotated[
     Literal["admin", "member", "guest"], typer.Option("--role", help="cli.option.role")
@@ -28,6 +30,18 @@ PasswordFromInput = Annotated[
     bool, typer.Option("--password-stdin", help="cli.option.password_stdin")
 ]
 NewPerson = Annotated[str, typer.Argument(help="cli.argument.new_person")]
+KeyName = Annotated[str, typer.Argument(help="cli.option.key_name", metavar="NAME")]
+KeyNamed = Annotated[str, typer.Option("--name", help="cli.option.key_name", metavar="NAME")]
+Scopes = Annotated[
+    list[str] | None, typer.Option("--scope", help="cli.option.key_scope", metavar="SCOPE")
+]
+Budget = Annotated[
+    float | None, typer.Option("--budget", help="cli.option.key_budget", metavar="USD")
+]
+Rate = Annotated[int | None, typer.Option("--rate", help="cli.option.key_rate", metavar="N")]
+Concurrent = Annotated[
+    int | None, typer.Option("--concurrent", help="cli.option.key_concurrent", metavar="N")
+]
 PersonName = Annotated[str, typer.Argument(help="cli.argument.person")]
 
 
@@ -127,18 +141,33 @@ def _password(terminal: Terminal, given: str | None, *, from_input: bool) -> tup
 
 def create_key(
     ctx: typer.Context,
+    name: KeyName = "",
     *,
-    name: Annotated[str, typer.Option("--name", help="cli.option.key_name", metavar="NAME")],
+    named: KeyNamed = "",
+    scope: Scopes = None,
+    budget: Budget = None,
+    rate: Rate = None,
+    concurrent: Concurrent = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
+    if not (name or named):
+        ctx.fail(terminal_of(ctx).t("cli.usage.missing", name="NAME"))
+
     async def work(terminal: Terminal, client: Client) -> None:
-        made = await client.post("/api/keys", {"name": name})
+        body = {
+            "name": name or named,
+            "scopes": scope or [],
+            "budget": budget,
+            "rate": rate,
+            "concurrent": concurrent,
+        }
+        made = await client.post("/api/keys", body)
         if as_json:
             terminal.give({"id": made["id"], "key": made["key"]})
         else:
             terminal.say(made["key"])
-            terminal.tell(terminal.t("cli.keys.created", name=name))
+            terminal.tell(terminal.t("cli.keys.created", name=made["name"]))
 
     call(ctx, home, work)
 
@@ -149,19 +178,25 @@ def list_keys(ctx: typer.Context, home: Home = None, as_json: Json = False) -> N
         if as_json:
             terminal.give({"items": found, "next": None})
             return
-        heads = [terminal.t(f"cli.head.{name}") for name in ("name", "created", "used", "id")]
+        everything = terminal.t("cli.keys.everything")
         rows = [
             (
-                k["name"],
-                when(k["created_at"]),
-                when(k["last_used_at"]) if k["last_used_at"] else "–",
-                k["id"],
+                key["name"],
+                ", ".join(key["scopes"]) or everything,
+                *(_limit(key[name]) for name in LIMITS),
+                when(key["last_used_at"]) if key["last_used_at"] else NONE,
+                key["id"],
             )
-            for k in found
+            for key in found
         ]
-        terminal.table(heads, rows)
+        heads = ("name", "scopes", *LIMITS, "used", "id")
+        terminal.table([terminal.t(f"cli.head.{name}") for name in heads], rows)
 
     call(ctx, home, work)
+
+
+def _limit(value: float | None) -> str:
+    return NONE if value is None else f"{value:g}"
 
 
 def remove_key(

@@ -58,12 +58,14 @@ class KeyView(Struct, frozen=True, kw_only=True):
     name: str
     created_at: datetime
     last_used_at: datetime | None
+    scopes: tuple[str, ...]
+    budget: float | None  # US dollars a day (UTC)
+    rate: int | None  # requests a minute
+    concurrent: int | None
 
     @classmethod
     def of(cls, key: ApiKey) -> KeyView:
-        return cls(
-            id=key.id, name=key.name, created_at=key.created_at, last_used_at=key.last_used_at
-        )
+        return cls(**{name: getattr(key, name) for name in cls.__struct_fields__})
 
 
 class NewKeyView(Struct, frozen=True, kw_only=True):

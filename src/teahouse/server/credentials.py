@@ -9,8 +9,10 @@ from litestar.datastructures import Cookie
 from litestar.handlers import BaseRouteHandler
 from msgspec import Struct
 
+from teahouse.chat.keys import is_whole
+from teahouse.chat.ports import ApiKey, Identity
+from teahouse.chat.scopes import may_use_api, refused
 from teahouse.core.errors import NotAllowed, Unauthenticated
-from teahouse.core.messages import Person
 
 if TYPE_CHECKING:
     from teahouse.chat.accounts import Accounts
@@ -37,29 +39,41 @@ def credential_of(connection: ASGIConnection[Any, Any, Any, Any]) -> Credential 
     return Credential("cookie", token) if token else None
 
 
-async def identify(accounts: Accounts, credential: Credential) -> Person | None:
-    """The person as of now: a session that ended or a key that was removed is nobody's."""
+async def identify(accounts: Accounts, credential: Credential) -> Identity | None:
+    """Who it is as of now: a session that ended or a key that was removed is nobody's."""
     if credential.kind == "key":
         return await accounts.by_key(credential.secret)
-    return await accounts.by_token(credential.secret)
+    person = await accounts.by_token(credential.secret)
+    return Identity(person) if person is not None else None
 
 
 async def require_person(
     connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler
 ) -> None:
-    """The guard of every route: closed, unless the route itself says `open`."""
+    """The guard of every route: closed, unless the route itself says `open`; `managers` and
+    `whole_keys` close it further. The socket and the streams are routes as well."""
     if handler.opt.get("open"):
         return
     credential = credential_of(connection)
     if credential is None:
         raise Unauthenticated("not_logged_in")
-    person = await identify(connection.app.state.house.accounts, credential)
-    if person is None:
+    identity = await identify(connection.app.state.house.accounts, credential)
+    if identity is None:
         raise Unauthenticated("key_wrong" if credential.kind == "key" else "session_ended")
-    if handler.opt.get("managers") and person.role not in MANAGERS:
+    if identity.key is not None:
+        _reaches(identity.key, handler)
+    if handler.opt.get("managers") and identity.person.role not in MANAGERS:
         raise NotAllowed("managers_only")
-    connection.scope["user"] = person
+    connection.scope["user"] = identity.person
     connection.scope["auth"] = credential
+
+
+def _reaches(key: ApiKey, handler: BaseRouteHandler) -> None:
+    if not may_use_api(key.scopes):
+        raise refused(key.scopes, "api")
+    # With a new key it could give itself what it lacks.
+    if handler.opt.get("whole_keys") and not is_whole(key):
+        raise NotAllowed("key_makes_no_keys")
 
 
 def session_cookie(token: str) -> Cookie:

@@ -45,7 +45,13 @@ class PersonChanges(Form, frozen=True, kw_only=True):
 
 
 class NewKey(Form, frozen=True, kw_only=True):
+    """Without scopes the key may do what its person may. A limit that is left out is none."""
+
     name: str
+    scopes: tuple[str, ...] = ()
+    budget: float | None = None  # US dollars a day (UTC)
+    rate: int | None = None  # requests a minute
+    concurrent: int | None = None
 
 
 class NewConversation(Form, frozen=True, kw_only=True):

@@ -48,15 +48,17 @@ class Readers:
     async def now(self, credential: Credential, person: Person) -> Person | None:
         """The person, unless the rights with which the reader came are no longer those."""
         found = await identify(self._accounts, credential)
-        return found if found is not None and found.epoch == person.epoch else None
+        if found is None or found.person.epoch != person.epoch:
+            return None
+        return found.person
 
     async def watch(self) -> None:
         """Look again and again; ends only by cancellation."""
         while True:
             await asyncio.sleep(CHECK_EVERY_S)
             for credential in list(self._ends):
-                person = await identify(self._accounts, credential)
-                epoch = person.epoch if person is not None else None
+                found = await identify(self._accounts, credential)
+                epoch = found.person.epoch if found is not None else None
                 for end, since in list(self._ends.get(credential, {}).items()):
                     if since != epoch:
                         end(ENDED)

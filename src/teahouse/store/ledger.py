@@ -10,6 +10,7 @@ import msgspec
 from sqlalchemy import (
     BigInteger,
     Select,
+    Table,
     case,
     func,
     insert,
@@ -22,9 +23,10 @@ from sqlalchemy import (
 from teahouse.llm.usage import CallRecord, Grouping, Ledger, UsageRow, UsageSums
 from teahouse.store.behind import Behind
 from teahouse.store.database import Database
-from teahouse.store.schema import agent, from_micros, provider_call
+from teahouse.store.schema import agent, api_key, from_micros, provider_call
 
 _DAY = 86_400_000_000
+_NAMED: dict[Grouping, Table] = {"agent": agent, "key": api_key}
 _INSERT = insert(provider_call)
 
 
@@ -63,8 +65,14 @@ def _values(call: CallRecord) -> dict[str, Any]:
 def _sums(by: Grouping) -> Select[*tuple[Any, ...]]:
     calls = provider_call.c
     day = type_coerce(calls.at, BigInteger) // literal_column(str(_DAY), BigInteger)
-    group: Any = {"day": day, "agent": calls.agent, "model": calls.model}[by]
-    name: Any = func.max(agent.c.name) if by == "agent" else null()
+    groups: dict[Grouping, Any] = {
+        "day": day,
+        "agent": calls.agent,
+        "model": calls.model,
+        "key": calls.key,
+    }
+    group, named = groups[by], _NAMED.get(by)
+    name: Any = null() if named is None else func.max(named.c.name)
     cost = func.coalesce(func.sum(calls.cost), 0.0)
     query = select(
         group.label("id"),
@@ -77,8 +85,8 @@ def _sums(by: Grouping) -> Select[*tuple[Any, ...]]:
         cost.label("cost"),
         (func.count() - func.count(calls.cost)).label("unpriced"),
     ).group_by(group)
-    if by == "agent":
-        query = query.outerjoin_from(provider_call, agent, agent.c.id == calls.agent)
+    if named is not None:
+        query = query.outerjoin_from(provider_call, named, named.c.id == group)
     return query.order_by(group) if by == "day" else query.order_by(cost.desc(), group)
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
+import msgspec
+from msgspec import structs
 from sqlalchemy import Connection, and_, delete, insert, select, update
 
 from teahouse.chat.ports import ApiKey, LoginSession, People
+from teahouse.core.codec import encode
 from teahouse.core.errors import Conflict, NotFound
 from teahouse.core.messages import Person, PersonRole
 from teahouse.core.names import folded
@@ -17,6 +20,7 @@ from teahouse.store.rows import AnyRow
 from teahouse.store.schema import api_key, login_session, person
 
 _USE_IS_NOTED_EVERY = timedelta(minutes=1)
+_scopes = msgspec.json.Decoder(tuple[str, ...])
 _PERSON = (person.c.id, person.c.name, person.c.role, person.c.epoch, person.c.created_at)
 
 
@@ -140,14 +144,7 @@ class SqlPeople(People):
     async def add_key(self, key: ApiKey, /) -> None:
         def work(connection: Connection) -> None:
             _load(connection, key.person)
-            values = {
-                "id": key.id,
-                "name": key.name,
-                "key_hash": key.key_hash,
-                "person": key.person,
-                "created_at": key.created_at,
-                "last_used_at": key.last_used_at,
-            }
+            values = {**structs.asdict(key), "scopes": encode(key.scopes).decode()}
             connection.execute(insert(api_key), values)
 
         await self._write(work)
@@ -167,14 +164,16 @@ class SqlPeople(People):
         query = select(api_key).where(api_key.c.person == person).order_by(api_key.c.id)
         return await self._read(lambda c: [_key_of(row) for row in c.execute(query)])
 
+    async def replace_key(self, key: ApiKey, /) -> None:
+        mine = update(api_key).where(api_key.c.id == key.id, api_key.c.person == key.person)
+        changed = mine.values(
+            name=key.name, budget=key.budget, rate=key.rate, concurrent=key.concurrent
+        )
+        await self._write(lambda c: _one(c.execute(changed).rowcount, key.id))
+
     async def remove_key(self, person: str, key: str, /) -> None:
         removed = delete(api_key).where(api_key.c.id == key, api_key.c.person == person)
-
-        def work(connection: Connection) -> None:
-            if connection.execute(removed).rowcount == 0:
-                raise NotFound("no_such_key", id=key)
-
-        await self._write(work)
+        await self._write(lambda c: _one(c.execute(removed).rowcount, key))
 
     async def _note_use(self, key: ApiKey) -> None:
         """Keep `last_used_at` true to the minute, so that not every call of a program writes."""
@@ -229,6 +228,11 @@ def _person_of(row: AnyRow) -> Person:
     )
 
 
+def _one(found: int, key: str) -> None:
+    if found == 0:
+        raise NotFound("no_such_key", id=key)
+
+
 def _key_of(row: AnyRow) -> ApiKey:
     return ApiKey(
         id=row.id,
@@ -237,4 +241,8 @@ def _key_of(row: AnyRow) -> ApiKey:
         person=row.person,
         created_at=row.created_at,
         last_used_at=row.last_used_at,
+        scopes=_scopes.decode(row.scopes),
+        budget=row.budget,
+        rate=row.rate,
+        concurrent=row.concurrent,
     )

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-REVISION = "0003"  # what `migrations` leads to; a test compares the two
+REVISION = "0004"  # what `migrations` leads to; a test compares the two
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -110,6 +110,10 @@ api_key = Table(
     Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False, index=True),
     _instant("created_at"),
     _instant("last_used_at", nullable=True),
+    _text("scopes", default="[]"),  # JSON
+    Column("budget", Float, nullable=True),  # in US dollars a day
+    Column("rate", Integer, nullable=True),  # requests a minute
+    Column("concurrent", Integer, nullable=True),
 )
 
 # Agents -----------------------------------------------------------------------------------------

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from litestar import delete, get, patch, post
 from litestar.params import FromPath, JSONBody
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
+from teahouse.chat import scopes
+from teahouse.chat.keys import KeyChanges
 from teahouse.chat.ports import Page
-from teahouse.core.errors import Invalid
+from teahouse.core.errors import Invalid, NotFound
+from teahouse.core.names import folded
 from teahouse.server.answers import KeyView, NewKeyView, PersonView, whole
 from teahouse.server.body import Request
 from teahouse.server.forms import NewKey, NewPerson, PersonChanges
@@ -55,15 +60,38 @@ async def list_keys(request: Request) -> Page[KeyView]:
     return whole([KeyView.of(key) for key in keys])
 
 
-@post("/api/keys")
+@post("/api/keys", whole_keys=True)
 async def create_key(request: Request, data: JSONBody[NewKey]) -> NewKeyView:
-    row, key = await request.house.accounts.create_key(request.person, data.name)
+    """A scope may name only what there is, and what its person may use."""
+    await _refuse_unknown(request, data.scopes)
+    row, key = await request.house.accounts.create_key(request.person, **structs.asdict(data))
     return NewKeyView(id=row.id, name=row.name, key=key)
 
 
-@delete("/api/keys/{key:str}")
+@patch("/api/keys/{key:str}", whole_keys=True)
+async def change_key(request: Request, key: FromPath[str], data: JSONBody[KeyChanges]) -> KeyView:
+    """What the body leaves out stays, null lifts a limit. Scopes stay as they were made."""
+    return KeyView.of(await request.house.accounts.change_key(request.person, key, data))
+
+
+@delete("/api/keys/{key:str}", whole_keys=True)
 async def remove_key(request: Request, key: FromPath[str]) -> None:
     await request.house.accounts.remove_key(request.person, key)
+
+
+async def _refuse_unknown(request: Request, given: Sequence[str]) -> None:
+    """A key whose scope is misspelt would be made, and then do nothing."""
+    wanted = scopes.parse(given)
+    if names := scopes.agent_names(wanted):
+        known = {folded(one.name) for one in await request.house.directory.list(request.person)}
+        for name in names:
+            if folded(name) not in known:
+                raise NotFound("scope_agent", name=name)
+    if names := scopes.aliases(wanted):
+        known = request.house.settings.public().get("aliases")
+        for name in names:
+            if not isinstance(known, dict) or name not in known:
+                raise Invalid("scope_wrong", scope=name)
 
 
 HANDLERS = (
@@ -73,5 +101,6 @@ HANDLERS = (
     remove_person,
     list_keys,
     create_key,
+    change_key,
     remove_key,
 )

@@ -21,7 +21,7 @@ async def get_usage(
     since: FromQuery[datetime | None] = None,
     until: FromQuery[datetime | None] = None,
 ) -> Page[UsageRow]:
-    """Calls, tokens and cost, added up by day (UTC), agent or model.
+    """Calls, tokens and cost, added up by day (UTC), agent, model or key.
 
     `since` and `until` are instants such as `2026-11-01T00:00:00Z`; `until` is not included.
     `cost` is in US dollars; `unpriced` counts the calls whose price is not known.

@@ -107,6 +107,31 @@ class PeopleContract:
         await people.remove_key(mei.id, "k_1")
         assert await people.key(b"\x00\xff") is None
 
+    async def test_a_key_keeps_its_scopes_and_may_get_other_limits(self, house: House) -> None:
+        people = house.store.people
+        mei, liu = await house.person("Mei"), await house.person("Liu")
+        key = ApiKey(
+            id="k_1",
+            name="bot",
+            key_hash=b"1",
+            person=mei.id,
+            created_at=house.clock.now(),
+            scopes=("agent/Tea 师傅", "openai/*"),
+            budget=0.25,
+            rate=60,
+            concurrent=4,
+        )
+        await people.add_key(key)
+        assert await people.keys(mei.id) == [key]
+
+        changed = structs.replace(key, name="bot 2", budget=None, rate=1, concurrent=None)
+        await people.replace_key(structs.replace(changed, scopes=()))
+
+        assert await people.keys(mei.id) == [changed]
+        with pytest.raises(NotFound):
+            await people.replace_key(structs.replace(changed, person=liu.id))
+        assert await people.keys(mei.id) == [changed]
+
     async def test_a_removed_person_takes_along_what_was_theirs_alone(
         self, house: House, kept: Kept
     ) -> None:
