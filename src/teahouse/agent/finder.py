@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from teahouse.agent.directory import Directory
-from teahouse.agent.loop import AgentParticipant
+from teahouse.agent.loop import AgentParticipant, Folding
 from teahouse.agent.participant import Participant
 from teahouse.agent.prompt import system_message
 from teahouse.core import i18n
@@ -16,19 +16,23 @@ from teahouse.core.messages import ParticipantId, PersonId
 from teahouse.llm.client import Client
 from teahouse.llm.errors import NoModelChosen
 from teahouse.llm.loop import Limits
+from teahouse.llm.summary import Summaries
 from teahouse.llm.tool import Tool
 
 
 class Surroundings(Struct, frozen=True, kw_only=True):
     """The settings that agents live under; asked for at each turn, so that changes count at once.
 
-    `window` tells how many tokens a model takes, if that is known.
+    `window` tells how many tokens a model takes, if that is known. `summarise`: what is too old for
+    it is folded into a summary, by `summary_model` or the agent's own.
     """
 
     language: i18n.Language
     default_model: str | None
     limits: Limits
     window: Callable[[str], int | None]
+    summarise: bool = False
+    summary_model: str | None = None
 
 
 class AgentFinder:
@@ -43,6 +47,7 @@ class AgentFinder:
     ) -> None:
         self._directory, self._client, self._clock = directory, client, clock
         self._tools, self._surroundings = tools, surroundings
+        self._summaries = Summaries()
 
     async def model_of(self, agent: ParticipantId) -> str:
         """The model an agent speaks with; raises `NoModelChosen` when there is none at all."""
@@ -64,6 +69,14 @@ class AgentFinder:
             limits=around.limits,
             window=around.window(chosen),
             temperature=row.temperature,
+            folding=self._folding(around),
+        )
+
+    def _folding(self, around: Surroundings) -> Folding | None:
+        if not around.summarise:
+            return None
+        return Folding(
+            summaries=self._summaries, language=around.language, model=around.summary_model
         )
 
     def _chosen(self, *models: str | None) -> str:

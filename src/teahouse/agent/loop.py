@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from teahouse.agent.participant import Journal, Reply, ReplyStep, ResultStep, Step, Turn
-from teahouse.core.errors import Problem, TeahouseError
-from teahouse.core.events import Emit, ReplyDone
-from teahouse.core.messages import Ending, Message, ParticipantId, ToolResult
+from teahouse.core import i18n
+from teahouse.core.errors import Problem, ProviderError, TeahouseError
+from teahouse.core.events import Emit, ReplyDone, RunEvent
+from teahouse.core.messages import Ending, Message, ParticipantId, Text, ToolResult
 from teahouse.llm.client import Client
 from teahouse.llm.context import fit
 from teahouse.llm.loop import Answered, Limits, LoopResult, Recorded, run_loop
 from teahouse.llm.provider import ModelRequest
+from teahouse.llm.summary import Summaries
 from teahouse.llm.tokens import estimate_messages
 from teahouse.llm.tool import Tool, ToolContext
 from teahouse.llm.usage import Caller
+
+log = logging.getLogger(__name__)
 
 MOST_KEPT_FOR_ANSWER = 4096  # tokens of the window, or a quarter of a small one
 
@@ -28,6 +34,14 @@ _ENDINGS: dict[Literal["stop", "length", "content_filter", "limit"], Ending] = {
     "content_filter": "filtered",
     "limit": "limit",
 }
+
+
+class Folding(Struct, frozen=True, kw_only=True):
+    """How the oldest turns become a summary; `model` None: the agent's own writes it."""
+
+    summaries: Summaries
+    language: i18n.Language
+    model: str | None = None
 
 
 class AgentParticipant:
@@ -44,11 +58,13 @@ class AgentParticipant:
         limits: Limits,
         window: int | None = None,
         temperature: float | None = None,
+        folding: Folding | None = None,
     ) -> None:
-        """`window`: tokens that the model takes, question and answer together, if known."""
+        """`window`: tokens that the model takes, question and answer together, if known. Without
+        `folding` what is too old for it is cut."""
         self._id, self._client, self._model = agent, client, model
         self._system, self._tools, self._limits = system, tools, limits
-        self._window, self._temperature = window, temperature
+        self._window, self._temperature, self._folding = window, temperature, folding
 
     async def respond(self, turn: Turn, journal: Journal, emit: Emit, /) -> Reply:
         wished = turn.wishes.temperature
@@ -89,25 +105,54 @@ class AgentParticipant:
         self, caller: Caller, request: ModelRequest, emit: Emit
     ) -> tuple[Message, ReplyDone]:
         if self._window is not None:
-            request = replace(request, messages=self._fitted(request, self._window))
+            room = self._room(request, self._window)
+            messages = await self._fitted(caller, request.messages, room)
+            request = replace(request, messages=messages)
         return await self._client.ask(self._model, request, emit, caller=caller)
 
-    def _fitted(self, request: ModelRequest, window: int) -> tuple[Message, ...]:
-        """What of the messages the window takes, besides the tools and room for an answer.
+    def _room(self, request: ModelRequest, window: int) -> int:
+        """How many tokens messages may have, besides the tools and room for an answer.
 
-        `fit` counts as for any model; so the room is measured by what this one was seen to count.
+        They are estimated as for any model; so the room is measured by what this one was seen to
+        count.
         """
         counts, messages = self._client.calibration, request.messages
         room = window - min(MOST_KEPT_FOR_ANSWER, window // 4)
         room -= counts.messages(self._model, (), request.tools)
         real = max(counts.messages(self._model, messages), 1)
-        return fit(messages, room * estimate_messages(messages) // real)
+        return room * estimate_messages(messages) // real
+
+    async def _fitted(
+        self, caller: Caller, messages: tuple[Message, ...], tokens: int
+    ) -> tuple[Message, ...]:
+        folding = self._folding
+        if folding is None:
+            return fit(messages, tokens)
+        write = partial(self._summarise, replace(caller, purpose="summary"), folding.model)
+        try:
+            return await folding.summaries.fit(messages, tokens, write, folding.language)
+        except ProviderError as error:
+            log.warning("No summary was written, the oldest turns are cut: %s", error)
+            self._folding = None  # for the rest of this turn
+            return fit(messages, tokens)
+
+    async def _summarise(self, caller: Caller, model: str | None, question: str, most: int) -> str:
+        asked = Message(role="user", parts=(Text(text=question),))
+        request = ModelRequest(model="", messages=(asked,), max_tokens=most)
+        reply, _ = await self._client.ask(
+            model or self._model, request, _nobody_listens, caller=caller
+        )
+        return reply.text
 
     def _reached(self, result: LoopResult) -> Problem | None:
         if result.limit is None:
             return None
         reached = getattr(self._limits, result.limit)
         return TeahouseError(f"limit_{result.limit}", limit=reached).problem()
+
+
+async def _nobody_listens(events: Sequence[RunEvent]) -> None:
+    return None
 
 
 class _Recorder:

@@ -153,6 +153,8 @@ class House:
             default_model=config.default_model or self._local.default,
             limits=Limits(steps=limits.steps, repeats=limits.repeats, wall_s=limits.wall_s),
             window=self._window,
+            summarise=config.context.policy == "summarise",
+            summary_model=config.context.summary_model,
         )
 
     def _routes(self) -> Routes:

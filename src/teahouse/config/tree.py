@@ -71,6 +71,11 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     wall_s: Annotated[float, Meta(gt=0, le=86_400)] = 600.0
 
 
+class Context(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    policy: Literal["cut", "summarise"] = "cut"
+    summary_model: str | None = None
+
+
 class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     level: Literal["debug", "info", "warning", "error"] = "info"
     json: bool = False
@@ -95,6 +100,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     middleware: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     local_model: LocalModel = LocalModel()
     limits: Limits = Limits()
+    context: Context = Context()
     log: Log = Log()
 
     def __repr__(self) -> str:

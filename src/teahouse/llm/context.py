@@ -19,27 +19,33 @@ def fit(messages: Sequence[Message], tokens: int) -> tuple[Message, ...]:
     tool call is never parted from its result. A latest turn that is too long by itself loses the
     middle of its longest texts.
     """
-    system = [message for message in messages if message.role == "system"]
-    turns = _turns([message for message in messages if message.role != "system"])
+    system, turns = divided(messages)
     left = tokens - estimate_messages(system)
-    kept: list[list[Message]] = []
-    for turn in reversed(turns):
-        left -= estimate_messages(turn)
-        if kept and left < 0:
-            break
-        kept.insert(0, turn)
-    if left < 0 and len(kept) == 1:
-        kept = [_shorten(kept[0], tokens - estimate_messages(system))]
+    kept = turns[len(turns) - latest(turns, left) :]
+    if len(kept) == 1 and estimate_messages(kept[0]) > left:
+        kept = [_shorten(kept[0], left)]
     return (*system, *(message for turn in kept for message in turn))
 
 
-def _turns(messages: Sequence[Message]) -> list[list[Message]]:
+def divided(messages: Sequence[Message]) -> tuple[list[Message], list[list[Message]]]:
+    """The system messages, and the rest by turns."""
     turns: list[list[Message]] = []
     for message in messages:
+        if message.role == "system":
+            continue
         if message.role == "user" or not turns:
             turns.append([])
         turns[-1].append(message)
-    return turns
+    return [message for message in messages if message.role == "system"], turns
+
+
+def latest(turns: Sequence[Sequence[Message]], tokens: int) -> int:
+    """How many of the latest turns take about `tokens` at most; one at least, if there is any."""
+    for count, turn in enumerate(reversed(turns)):
+        tokens -= estimate_messages(turn)
+        if count and tokens < 0:
+            return count
+    return len(turns)
 
 
 def _shorten(turn: list[Message], tokens: int) -> list[Message]:
@@ -51,8 +57,12 @@ def _shorten(turn: list[Message], tokens: int) -> list[Message]:
 
 
 def _cut(part: Part, tokens: int) -> Part:
-    if not isinstance(part, Text) or estimate(part.text) <= tokens:
-        return part
-    keep = max(len(part.text) * tokens // max(estimate(part.text), 1) - len(CUT), 2)
-    head, tail = part.text[: keep - keep // 3], part.text[len(part.text) - keep // 3 :]
-    return Text(text=f"{head}{CUT}{tail}")
+    return Text(text=shorten(part.text, tokens)) if isinstance(part, Text) else part
+
+
+def shorten(text: str, tokens: int) -> str:
+    """`text`, or its beginning and end where it is longer than about `tokens`."""
+    if estimate(text) <= tokens:
+        return text
+    keep = max(len(text) * tokens // max(estimate(text), 1) - len(CUT), 2)
+    return f"{text[: keep - keep // 3]}{CUT}{text[len(text) - keep // 3 :]}"

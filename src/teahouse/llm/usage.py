@@ -13,6 +13,7 @@ from teahouse.core.messages import Usage
 Purpose: TypeAlias = Literal[
     "reply",
     "title",
+    "summary",
     "question",
     "test",
     "gateway",
