@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn, TypeVar, cast
 
 import msgspec
 
 from teahouse.core.errors import Invalid
 from teahouse.core.messages import JsonObject
 from teahouse.llm.surrogates import mend
+
+ChoiceT = TypeVar("ChoiceT", bound=str)
 
 _SHOWN: Final = 80  # characters of a wrong value that the error quotes
 
@@ -120,7 +122,7 @@ class Fields:
             self.wrong(name, "string | string[]")
         return tuple(cast("list[str]", items))
 
-    def choice(self, name: str, choices: Sequence[str]) -> str | None:
+    def choice(self, name: str, choices: Sequence[ChoiceT]) -> ChoiceT | None:
         value = self.raw(name)
         if value is not None and value not in choices:
             self.wrong(name, " | ".join(f'"{choice}"' for choice in choices))
