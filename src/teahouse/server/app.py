@@ -13,7 +13,8 @@ from teahouse.server.body import Request
 from teahouse.server.credentials import require_person
 from teahouse.server.errors import answer
 from teahouse.server.framework import Routes
-from teahouse.server.gate import Gate
+from teahouse.server.gate import Gate, Receive, Scope, Send
+from teahouse.server.gateway.app import Gateway
 from teahouse.server.readers import Readers
 from teahouse.server.routes import HANDLERS, MANAGING
 from teahouse.server.schema import openapi_schema
@@ -33,7 +34,13 @@ class Application(Gate):
     def __init__(self, house: House, *, page: bool = True) -> None:
         self.readers = Readers(house.accounts)
         self.routes = litestar(house, self.readers, page=page)
-        super().__init__(self.routes, house)
+        self._gateway = Gateway(house)
+        super().__init__(self._serve, house)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        http = scope["type"] == "http"
+        to = self._gateway if http and self._gateway.takes(scope["path"]) else self.routes
+        await to(scope, receive, send)  # pyright: ignore[reportArgumentType]  the same three, typed otherwise
 
 
 def litestar(house: House, readers: Readers, *, page: bool) -> Litestar:

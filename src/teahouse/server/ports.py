@@ -9,8 +9,8 @@ from msgspec import Struct, field
 
 from teahouse.agent.directory import Directory
 from teahouse.chat.ports import Files
-from teahouse.core.i18n import Language
 from teahouse.core.events import StreamEvent
+from teahouse.core.i18n import Language
 from teahouse.core.messages import JsonObject, Person
 from teahouse.llm.provider import ModelRequest
 from teahouse.llm.usage import Caller, UsageSums

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from teahouse.core import errors
 from teahouse.core.i18n import Language
 from teahouse.llm import errors as llm
-from teahouse.server.errors import status_of
+from teahouse.server.errors import reader_language, status_of
 from teahouse.server.gateway.dialect import Refusal
 
 KINDS: Final[dict[type[errors.TeahouseError], tuple[int, str]]] = {
@@ -34,6 +35,13 @@ KINDS: Final[dict[type[errors.TeahouseError], tuple[int, str]]] = {
     llm.TimedOut: (504, "timeout"),
     errors.ProviderError: (502, "upstream"),
 }
+
+
+def refusal_for(
+    error: errors.TeahouseError, headers: Mapping[str, str], house: Language
+) -> Refusal:
+    """In the language of the one who asked, else of the house."""
+    return refusal_of(error, reader_language(headers.get("accept-language"), house))
 
 
 def refusal_of(error: errors.TeahouseError, language: Language) -> Refusal:

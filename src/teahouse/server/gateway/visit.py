@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncGenerator, Coroutine, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from teahouse.chat.scopes import may_use_model
-from teahouse.core.errors import NotAllowed, TeahouseError
+from teahouse.core.clock import SystemClock
+from teahouse.core.errors import NotAllowed
 from teahouse.core.events import StreamEvent
+from teahouse.llm.errors import NoSuchModel
 from teahouse.llm.usage import Caller
-from teahouse.server.errors import known_error, reader_language
+from teahouse.server.errors import known_error
 from teahouse.server.gateway.attend import attend
-from teahouse.server.gateway.dialect import Asked, Dialect, Refusal
+from teahouse.server.gateway.dialect import Asked, Dialect
 from teahouse.server.gateway.outgoing import Telling
-from teahouse.server.gateway.refusals import refusal_of
+from teahouse.server.gateway.refusals import refusal_for
 
 if TYPE_CHECKING:
-    from teahouse.chat.accounts import Identity
+    from teahouse.chat.ports import Identity
     from teahouse.server.gateway.incoming import Incoming
     from teahouse.server.gateway.outgoing import Outgoing
-    from teahouse.server.ports import House
+    from teahouse.server.ports import House, ModelEntry
 
+_clock = SystemClock()
 T = TypeVar("T")
 
 
@@ -54,7 +58,8 @@ class Visit:
         except Exception as error:
             if not self.outgoing.begun:
                 raise
-            await telling.fail(self.refusal(known_error(error)))
+            headers, language = self.incoming.headers, self.house.language
+            await telling.fail(refusal_for(known_error(error), headers, language))
 
     def _stream(self, asked: Asked) -> AsyncGenerator[Sequence[StreamEvent], None]:
         caller = self.caller(asked.conversation)
@@ -79,6 +84,23 @@ class Visit:
             purpose="gateway",
         )
 
+    async def models(self) -> Sequence[ModelEntry]:
+        """Those that the key reaches."""
+        found = await self.attended(self.house.inference.models(self.identity.person))
+        key = self.identity.key
+        return [one for one in found if key is None or may_use_model(key.scopes, one.id)]
+
+    async def model(self, name: str) -> ModelEntry:
+        """Raises `NoSuchModel` also for one that the key does not reach."""
+        found = await self.models()
+        for entry in found:
+            if entry.id == name:
+                return entry
+        raise NoSuchModel(name, ", ".join(sorted({entry.provider for entry in found})))
+
+    def now(self) -> datetime:
+        return _clock.now()
+
     async def attended(self, work: Coroutine[Any, Any, T]) -> T:
         """Do `work` while the client is there."""
         found: list[T] = []
@@ -88,10 +110,6 @@ class Visit:
 
         await attend(self.incoming.receive, doing())
         return found[0]
-
-    def refusal(self, error: TeahouseError) -> Refusal:
-        accept = self.incoming.headers.get("accept-language")
-        return refusal_of(error, reader_language(accept, self.house.language))
 
 
 async def _all(stream: AsyncGenerator[Sequence[StreamEvent], None]) -> list[StreamEvent]:
