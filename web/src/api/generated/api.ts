@@ -106,9 +106,11 @@ export interface Failed {
   error: Failure;
 }
 
+/** `retryable`: the same may work when it is tried again, now or after a while. */
 export interface Failure {
   code: string;
   message: string;
+  retryable: boolean;
   hint?: string | null;
 }
 
@@ -126,11 +128,23 @@ export interface Health {
 
 export type Inbound = Subscribe | Unsubscribe | Ping | Typing | Stop;
 
+/** What is unset stays; None lifts a limit. Scopes do not change: whoever holds a key must not find that it can do more than when it was given to them. */
+export interface KeyChanges {
+  name?: string;
+  budget?: number | null;
+  rate?: number | null;
+  concurrent?: number | null;
+}
+
 export interface KeyView {
   id: string;
   name: string;
   created_at: string;
   last_used_at: string | null;
+  scopes: string[];
+  budget: number | null;
+  rate: number | null;
+  concurrent: number | null;
 }
 
 /** Where the local model stands; `progress` from 0 to 1 while it is `pulling`. */
@@ -178,8 +192,13 @@ export interface NewConversation {
   title?: string;
 }
 
+/** Without scopes the key may do what its person may. A limit that is left out is none. */
 export interface NewKey {
   name: string;
+  scopes?: string[];
+  budget?: number | null;
+  rate?: number | null;
+  concurrent?: number | null;
 }
 
 /** `key` is shown this once. */
@@ -299,11 +318,12 @@ export interface Preview {
   at: string;
 }
 
-/** An error as a fact that can be stored, sent and shown. */
+/** An error as a fact that can be stored, sent and shown. `retryable`: the same may work when it is tried again, now or after a while. */
 export interface Problem {
   code: string;
   message: string;
   hint?: string | null;
+  retryable?: boolean;
   values?: Record<string, string>;
 }
 
@@ -501,7 +521,7 @@ export interface Usage {
   estimated?: boolean;
 }
 
-/** What one day (UTC), agent or model came to. `cost` adds up what is known, in US dollars; `unpriced` counts the calls that it lacks. */
+/** What one day (UTC), agent, model or key came to. `cost` adds up what is known, in US dollars; `unpriced` counts the calls that it lacks. */
 export interface UsageRow {
   id: string | null;
   name: string | null;
@@ -532,6 +552,14 @@ export interface Routes {
   "GET /api/keys": { answer: PageOfKeyView };
   "POST /api/keys": { body: NewKey; answer: NewKeyView };
   "DELETE /api/keys/{key}": { answer: undefined };
+  "PATCH /api/keys/{key}": { body: KeyChanges; answer: KeyView };
+  "GET /api/settings": { answer: Record<string, unknown> };
+  "PATCH /api/settings": { body: Record<string, unknown>; answer: Record<string, unknown> };
+  "GET /api/models": { answer: PageOfModelEntry };
+  "POST /api/models/test": { body: ModelQuestion; answer: Trial };
+  "GET /api/models/local": { answer: LocalStatus };
+  "POST /api/models/pull": { body: Pull | null; answer: LocalStatus };
+  "GET /api/usage": { query: { by?: "day" | "agent" | "model" | "key"; since?: string | null; until?: string | null }; answer: PageOfUsageRow };
   "GET /api/agents": { query: { archived?: boolean }; answer: PageOfAgent };
   "POST /api/agents": { body: AgentDraft; answer: Agent };
   "GET /api/agents/{agent}": { answer: Agent };
@@ -552,11 +580,4 @@ export interface Routes {
   "GET /api/runs/{run}/events": { query: { after?: number | null }; answer: undefined };
   "POST /api/files": { query: { name?: string }; answer: FileView };
   "GET /api/files/{file}": { answer: undefined };
-  "GET /api/settings": { answer: Record<string, unknown> };
-  "PATCH /api/settings": { body: Record<string, unknown>; answer: Record<string, unknown> };
-  "GET /api/models": { answer: PageOfModelEntry };
-  "POST /api/models/test": { body: ModelQuestion; answer: Trial };
-  "GET /api/models/local": { answer: LocalStatus };
-  "POST /api/models/pull": { body: Pull | null; answer: LocalStatus };
-  "GET /api/usage": { query: { by?: "day" | "agent" | "model"; since?: string | null; until?: string | null }; answer: PageOfUsageRow };
 }
