@@ -19,7 +19,7 @@ _OWN: Final = (
     # of other endpoints that speak this dialect
     *("top_k", "min_p", "repetition_penalty", "chat_template_kwargs", "enable_thinking"),
 )
-_JSON_ONLY: Final[dict[WireName, JsonObject]] = {
+JSON_ONLY: Final[dict[WireName, JsonObject]] = {
     "openai_chat": {"response_format": {"type": "json_object"}},
     "openai_responses": {"text": {"format": {"type": "json_object"}}},
     "gemini": {"generationConfig": {"responseMimeType": "application/json"}},
@@ -142,7 +142,7 @@ def _own(fields: Fields) -> dict[WireName, JsonObject]:
     form = fields.object("response_format")
     own: dict[WireName, JsonObject] = {}
     if form is not None and form.raw("type") == "json_object":
-        own |= _JSON_ONLY
+        own |= JSON_ONLY
     given = {name: fields.raw(name) for name in _OWN if fields.has(name)}
     if given:
         own["openai_chat"] = own.get("openai_chat", {}) | given

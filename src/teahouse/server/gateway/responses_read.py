@@ -1,0 +1,209 @@
+"""Reads requests of the OpenAI Responses dialect: settings, tools, and what the reply is to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal, get_args
+
+from msgspec import field
+
+from teahouse.core.errors import Invalid
+from teahouse.core.messages import JsonObject, Message, Text
+from teahouse.llm.provider import Effort, ModelRequest, OneTool, ToolChoice, ToolSpec
+from teahouse.llm.settings import WireName
+from teahouse.server.gateway.dialect import Asked
+from teahouse.server.gateway.openai_chat_read import JSON_ONLY
+from teahouse.server.gateway.pictures import Media
+from teahouse.server.gateway.reading import Fields, read_object, shown
+from teahouse.server.gateway.responses_history import History
+
+_EFFORTS: Final[tuple[Effort | Literal["max"], ...]] = (*get_args(Effort), "max")
+_SUMMARIES: Final = ("auto", "concise", "detailed")
+_KEPT: Final = ("previous_response_id", "conversation", "prompt")
+"""Fields that speak of what an earlier call has left with the server."""
+_HINTS: Final = ("prompt_cache_key", "safety_identifier", "user")
+_TOLD: Final = (
+    *("instructions", "metadata", "temperature", "top_p", "max_output_tokens", "max_tool_calls"),
+    *("parallel_tool_calls", "tool_choice", "truncation", "top_logprobs", *_HINTS),
+)
+"""Fields that the reply repeats as they were asked."""
+_DEFAULTS: Final[JsonObject] = {
+    "parallel_tool_calls": True,
+    "tool_choice": "auto",
+    "truncation": "disabled",
+}
+_NEVER: Final[JsonObject] = {"background": False, "store": False, "previous_response_id": None}
+
+
+class ResponsesAsked(Asked, frozen=True, kw_only=True):
+    """`told` are the fields of the request that the reply repeats."""
+
+    told: JsonObject = field(default_factory=dict[str, object])
+
+
+def read_request(body: bytes) -> ResponsesAsked:
+    """Raises `Invalid` that names the field. What nobody here knows is passed over."""
+    asked = read_object(body)
+    for name in _KEPT:
+        if asked.has(name):
+            raise Invalid("not_kept", field=name, value=shown(asked.raw(name)))
+    if asked.flag("background"):
+        raise Invalid("background_reply", field="background")
+    asked.flag("store")
+    asked.choice("truncation", ("auto", "disabled"))
+    asked.object("metadata")
+    media = Media()
+    messages = _messages(asked, media)
+    tools, told_tools = _tools(asked)
+    choice, tools = _choice(asked, tools)
+    form, schema = _format(asked)
+    effort, reasoning = _reasoning(asked)
+    verbosity = _verbosity(asked)
+    request = ModelRequest(
+        model="",
+        messages=messages,
+        tools=tools,
+        max_tokens=asked.whole("max_output_tokens", least=1),
+        temperature=asked.number("temperature", least=0, most=2),
+        top_p=asked.number("top_p", least=0, most=1),
+        tool_choice=choice,
+        parallel_calls=asked.flag("parallel_tool_calls"),
+        effort=effort,
+        schema=schema,
+        media=media.media,
+        own=_own(asked, form, reasoning, verbosity),
+    )
+    told = {name: asked.raw(name) for name in _TOLD}
+    told |= {name: default for name, default in _DEFAULTS.items() if told[name] is None}
+    told |= {"tools": told_tools, "reasoning": {"effort": None, "summary": None} | reasoning}
+    told |= {"text": {"format": form} | verbosity} | _NEVER
+    return ResponsesAsked(
+        model=asked.text("model") or None,
+        request=request,
+        stream=asked.flag("stream") or False,
+        conversation=next((hint for name in _HINTS if (hint := asked.text(name))), None),
+        told=told,
+    )
+
+
+def _messages(asked: Fields, media: Media) -> tuple[Message, ...]:
+    history = History(media)
+    instructions = asked.text("instructions")
+    if instructions:
+        history.say("system", [Text(text=instructions)])
+    value = asked.raw("input")
+    if value is None:
+        asked.missing("input")
+    if isinstance(value, str):
+        history.say("user", [Text(text=value)])
+    elif isinstance(value, list):
+        for item in asked.objects("input"):
+            history.read(item)
+    else:
+        asked.wrong("input", "string | object[]")
+    return history.whole()
+
+
+def _tools(asked: Fields) -> tuple[tuple[ToolSpec, ...], list[JsonObject]]:
+    """The tools, and how the reply tells of them."""
+    specs: list[ToolSpec] = []
+    told: list[JsonObject] = []
+    for tool in asked.objects("tools"):
+        if tool.need_text("type") != "function":
+            raise Invalid("tool_kind", field=tool.at("type"), value=shown(tool.raw("type")))
+        parameters = tool.object("parameters")
+        spec = ToolSpec(
+            name=tool.need_text("name"),
+            description=tool.text("description") or "",
+            parameters=parameters.values if parameters else {"type": "object", "properties": {}},
+        )
+        specs.append(spec)
+        strict = tool.flag("strict")
+        told.append(
+            {
+                "type": "function",
+                "name": spec.name,
+                "description": spec.description,
+                "parameters": spec.parameters,
+                "strict": strict,
+            }
+        )
+    return tuple(specs), told
+
+
+def _choice(
+    asked: Fields, tools: tuple[ToolSpec, ...]
+) -> tuple[ToolChoice | None, tuple[ToolSpec, ...]]:
+    """Which tools may be called, and whether one must be."""
+    value = asked.raw("tool_choice")
+    if not isinstance(value, dict):
+        return asked.choice("tool_choice", ("auto", "none", "required")), tools
+    choice = asked.need_object("tool_choice")
+    match choice.need_text("type"):
+        case "function":
+            return OneTool(name=_known(choice, tools)), tools
+        case "allowed_tools":
+            names = {_known(tool, tools) for tool in choice.objects("tools")}
+            mode = choice.choice("mode", ("auto", "required"))
+            allowed = tuple(tool for tool in tools if tool.name in names)
+            return mode, allowed
+        case _:
+            raise Invalid("tool_kind", field=choice.at("type"), value=shown(choice.raw("type")))
+
+
+def _known(chosen: Fields, tools: Sequence[ToolSpec]) -> str:
+    name = chosen.need_text("name")
+    names = [tool.name for tool in tools]
+    if name not in names:
+        chosen.wrong("name", " | ".join(f'"{name}"' for name in names) or "—")
+    return name
+
+
+def _format(asked: Fields) -> tuple[JsonObject, JsonObject | None]:
+    """The form of the text, and the schema that it must be of."""
+    text = asked.object("text")
+    form = text.object("format") if text else None
+    if form is None:
+        return {"type": "text"}, None
+    form.need_text("type")
+    kind = form.choice("type", ("text", "json_object", "json_schema"))
+    if kind == "json_schema":
+        return form.values, form.need_object("schema").values
+    return {"type": kind}, None
+
+
+def _verbosity(asked: Fields) -> JsonObject:
+    text = asked.object("text")
+    verbosity = text.choice("verbosity", ("low", "medium", "high")) if text else None
+    return {"verbosity": verbosity} if verbosity else {}
+
+
+def _reasoning(asked: Fields) -> tuple[Effort | None, JsonObject]:
+    reasoning = asked.object("reasoning")
+    if reasoning is None:
+        return None, {}
+    effort = reasoning.choice("effort", _EFFORTS)
+    named = "summary" if reasoning.has("summary") else "generate_summary"  # its old name
+    told = {"effort": effort, "summary": reasoning.choice(named, _SUMMARIES)}
+    told = {name: value for name, value in told.items() if value is not None}
+    return "xhigh" if effort == "max" else effort, told
+
+
+def _own(
+    asked: Fields, form: JsonObject, reasoning: JsonObject, verbosity: JsonObject
+) -> dict[WireName, JsonObject]:
+    """What only some dialects have a word for."""
+    own: dict[WireName, JsonObject] = {}
+    json_only = form["type"] == "json_object"
+    if json_only:
+        own |= JSON_ONLY
+    given: JsonObject = {}
+    if verbosity:
+        given["text"] = verbosity | ({"format": form} if json_only else {})
+    if "summary" in reasoning:
+        given["reasoning"] = reasoning
+    if key := asked.text("prompt_cache_key"):
+        given["prompt_cache_key"] = key
+    if given:
+        own["openai_responses"] = own.get("openai_responses", {}) | given
+    return own
