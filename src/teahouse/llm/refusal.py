@@ -137,7 +137,7 @@ def refusal_in(provider: str, error: object) -> EndpointError:
 def _words(body: bytes) -> tuple[str, str]:
     try:
         told = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return body[:_SHORT].decode("utf-8", "replace").strip(), ""
     message, code, _ = _told(_error_in(told))
     return message, code

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from teahouse.core import ids
 from teahouse.core.events import PartDone, ReplyDone, StreamEvent, Usage, fold
 from teahouse.core.messages import JsonObject, Message, Role, Text, ToolCall
-from teahouse.llm.provider import ModelInfo, ModelRequest, Provider, ToolSpec
+from teahouse.llm.provider import ModelInfo, ModelRequest, OneTool, Provider, ToolSpec
 from teahouse.llm.reach import Ask, Item
 from teahouse.llm.tool_talk import Turn, spoken, turns_of
 
@@ -121,7 +121,7 @@ class SchemaTools:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[StreamEvent], None]:
         asked = Usage()
-        if request.tools:
+        if request.tools and request.tool_choice != "none":
             choice = _Choice(self._inner, request, self._examples)
             call = await choice.make()
             asked = choice.usage
@@ -150,6 +150,11 @@ class _Choice:
         self.usage = Usage()
         self._inner, self._request, self._examples = inner, request, examples
         self._tools = {tool.name: tool for tool in request.tools}
+        wish = request.tool_choice
+        if isinstance(wish, OneTool) and wish.name in self._tools:
+            self._tools = {wish.name: self._tools[wish.name]}
+        free = wish != "required" and not isinstance(wish, OneTool)
+        self._names = [_NONE, *self._tools] if free else [*self._tools]
 
     async def make(self) -> ToolCall | None:
         turns = turns_of(self._request.messages)
@@ -163,9 +168,7 @@ class _Choice:
         for call in turn.calls:
             talk += _made(call, self._tools, turn)
             talk.append(_says("user", _NEXT))
-        name = await self._ask(
-            talk, {"type": "string", "enum": [_NONE, *self._tools]}, _NAME_TOKENS
-        )
+        name = await self._ask(talk, {"type": "string", "enum": self._names}, _NAME_TOKENS)
         tool = self._tools.get(str(_parsed(name)))
         if tool is None:
             return None
@@ -302,7 +305,7 @@ def excerpt(text: str) -> str:
 def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -160,7 +160,10 @@ def read_object(text: str) -> JsonObject | None:
     found = _parsed(text)
     if isinstance(found, str):  # encoded twice
         found = _parsed(found)
-    return cast("JsonObject", mend(found)) if isinstance(found, dict) else None
+    try:
+        return cast("JsonObject", mend(found)) if isinstance(found, dict) else None
+    except RecursionError:  # what is nested so deeply means nothing
+        return None
 
 
 def _glued(text: str) -> list[JsonObject]:
@@ -170,11 +173,11 @@ def _glued(text: str) -> list[JsonObject]:
     while text:
         try:
             value, end = decoder.raw_decode(text)
-        except ValueError:
+            if not isinstance(value, dict):
+                return []
+            found.append(cast("JsonObject", mend(value)))
+        except (ValueError, RecursionError):
             return []
-        if not isinstance(value, dict):
-            return []
-        found.append(cast("JsonObject", mend(value)))
         text = text[end:].lstrip(" \t\r\n,")
     return found if len(found) > 1 else []
 
@@ -182,7 +185,7 @@ def _glued(text: str) -> list[JsonObject]:
 def _parsed(text: str) -> object:
     try:
         return json.loads(text, strict=False)  # models write line breaks into strings
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -138,7 +138,7 @@ class HttpWire(ABC):
     def _decoded(self, body: bytes) -> Any:
         try:
             return msgspec.json.decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise Malformed(self.name, is_page(body) or str(error)) from error
 
     def _post(self, asked: Asked) -> Call:

@@ -102,6 +102,8 @@ class Reply(ABC):
             chunk: Any = msgspec.json.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError):
             chunk = self._decode_loosely(data, last=last)
+        except RecursionError:  # nested deeper than anything sane
+            chunk = None
         if not isinstance(chunk, dict):
             raise Malformed(self._provider, data[:_SHOWN].decode("utf-8", "replace"))
         return cast("JsonObject", chunk)
@@ -111,6 +113,8 @@ class Reply(ABC):
         text = data.decode("utf-8", "replace")
         try:
             return json.loads(text, strict=False)
+        except RecursionError:
+            return None
         except ValueError as error:
             if last:
                 raise StreamCut(self._provider) from error
