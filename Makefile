@@ -11,6 +11,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 PORT ?= 8788
 N ?= 200
+TURNS ?= 100000
 VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
@@ -23,7 +24,7 @@ PAGE_SOURCES := $(shell find web src/teahouse/locales -type f \
 	-not -name '*.py' -not -name '*.pyc' 2>/dev/null)
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix web
 
-.PHONY: help run test check fix bench web dist docs reference picture lock crash powerloss system clean
+.PHONY: help run test check fix bench web dist docs reference picture lock crash powerloss faults system clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +65,9 @@ picture: $(STAMPS)/dev $(PAGE) ## Take the picture of the page that README shows
 
 crash: $(STAMPS)/dev ## Kill the server N=200 times while people talk, and look for what got lost
 	@$(PY) -m teahouse.testing.crash --rounds $(N)
+
+faults: $(STAMPS)/dev ## Lead TURNS=100000 turns past every fault of a model; none may be stuck
+	@$(PY) -m teahouse.testing.faults --turns $(TURNS)
 
 powerloss: $(STAMPS)/dev ## Cut the power in thousands of ways, and look for what got lost
 	@$(PY) -m teahouse.testing.powerloss

@@ -22,6 +22,7 @@ from teahouse.llm.errors import (
 from teahouse.llm.provider import ModelRequest, Provider
 from teahouse.llm.retry import Retry
 from teahouse.testing.providers import FaultyProvider, Gate, ScriptedProvider
+from teahouse.testing.stream_faults import fails
 
 pytestmark = pytest.mark.anyio
 
@@ -143,7 +144,7 @@ EVENTS = 5  # of that reply: two deltas, two parts and the end
 @pytest.mark.parametrize("after", range(EVENTS))
 async def test_nothing_that_was_seen_is_ever_begun_anew(after: int) -> None:
     inner = ScriptedProvider([REPLY] * 3, piece=8)
-    provider = FaultyProvider(inner, Overloaded("acme"), after=after)
+    provider = FaultyProvider(inner, [fails(Overloaded("acme"), after=after)])
     seen: list[StreamEvent] = []
     pauses = Pauses()
 

@@ -42,7 +42,8 @@ Step: TypeAlias = bytes | float | Hold | Literal["hang", "cut", "reset"]
 class Answer(Struct, frozen=True, kw_only=True):
     """One response. `before` is waited for ahead of the status line, `steps` are the body.
 
-    `framing`: `chunked` keeps the connection for the next request, `close` ends the body with it.
+    `framing`: `chunked` keeps the connection for the next request, `close` ends the body with it,
+    `raw` sends the steps alone: they bring their own status line, or none.
     """
 
     steps: tuple[Step, ...]
@@ -51,7 +52,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     headers: dict[str, str] = field(
         default_factory=lambda: {"Content-Type": "text/event-stream; charset=utf-8"}
     )
-    framing: Literal["chunked", "close"] = "chunked"
+    framing: Literal["chunked", "close", "raw"] = "chunked"
 
 
 def frame(value: object) -> bytes:

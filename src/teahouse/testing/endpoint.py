@@ -46,7 +46,10 @@ Script: TypeAlias = Callable[[dict[str, Any]], Answer]
 _QUESTIONS = (
     *("/chat/completions", "/responses", "/messages", "/api/chat", "/api/show"),
     "GenerateContent",
+    *("/embeddings", "/api/embed", "EmbedContents", "/images/generations"),
+    *("/audio/speech", "/audio/transcriptions"),
 )
+_TLS = b"\x16"
 _MODELS = {"object": "list", "data": [{"id": "fake", "object": "model"}]}
 
 
@@ -141,7 +144,8 @@ class Endpoint:
                 _end(writer, hard=step == "reset")
                 return False
             await self._wait(step)
-        writer.write(_head(answer))
+        if answer.framing != "raw":
+            writer.write(_head(answer))
         for step in answer.steps:
             if isinstance(step, bytes):
                 writer.write(_framed(answer, step))
@@ -255,7 +259,10 @@ class _Connection(asyncio.StreamReaderProtocol):
 
 
 async def _read_request(reader: asyncio.StreamReader) -> Recorded:
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    first = await reader.readexactly(1)
+    if first == _TLS:
+        raise ConnectionResetError("somebody speaks TLS to a plain port")
+    head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, path, _ = head[0].split(" ", 2)
     pairs = (line.partition(":") for line in head[1:] if line)
     headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
@@ -275,7 +282,7 @@ def _head(answer: Answer) -> bytes:
 
 
 def _framed(answer: Answer, data: bytes) -> bytes:
-    return data if answer.framing == "close" else b"%x\r\n%b\r\n" % (len(data), data)
+    return data if answer.framing != "chunked" else b"%x\r\n%b\r\n" % (len(data), data)
 
 
 def _end(writer: asyncio.StreamWriter, *, hard: bool) -> None:

@@ -1,8 +1,9 @@
-"""Providers for tests: one that says what it is told to, and one that fails where it is told to."""
+"""Providers for tests: one that says what it is told to, and one that fails as it is told to."""
 
 from __future__ import annotations
 
 import asyncio
+import random
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
@@ -10,12 +11,12 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from teahouse.core.errors import ProviderError
 from teahouse.core.events import Reason, ReplyDone, StreamEvent, Usage
 from teahouse.core.messages import Part, Text, Thinking, ToolCall
 from teahouse.llm.parts import PartsBuilder
 from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
 from teahouse.llm.tokens import estimate_messages, estimate_parts
+from teahouse.testing.stream_faults import StreamFault
 
 
 class Gate:
@@ -123,26 +124,31 @@ def _done(request: ModelRequest, parts: PartsBuilder, finish: Finish) -> ReplyDo
 
 
 class FaultyProvider:
-    """Another provider that raises `error` after `after` events of its first `times` calls."""
+    """Another provider, spoilt: its first call meets the first of `faults`, and so on (None is a
+    sound call); when they are used up it is sound. With a `seed` each call meets one that is drawn
+    by lot, without end, the same ones for the same seed.
+    """
 
     def __init__(
-        self, inner: Provider, error: ProviderError, *, after: int = 0, times: int = 1
+        self, inner: Provider, faults: Iterable[StreamFault | None], *, seed: int | None = None
     ) -> None:
         self.calls = 0
-        self._inner, self._error, self._after, self._times = inner, error, after, times
+        self._inner, self._faults, self._drawn = inner, tuple(faults), seed is not None
+        self._chance = random.Random(seed or 0)  # noqa: S311  a repeatable choice, no secret
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[StreamEvent], None]:
+        fault = self._next()
         self.calls += 1
-        left = self._after if self.calls <= self._times else None
-        if left == 0:
-            raise self._error
-        async with aclosing(self._inner.stream(request)) as batches:
+        sound = self._inner.stream(request)
+        stream = sound if fault is None else fault.spoil(sound, self._chance)
+        async with aclosing(stream) as batches:
             async for batch in batches:
-                if left is not None and len(batch) >= left:
-                    yield batch[:left]
-                    raise self._error
                 yield batch
-                left = None if left is None else left - len(batch)
 
     async def models(self) -> Sequence[ModelInfo]:
         return await self._inner.models()
+
+    def _next(self) -> StreamFault | None:
+        if self._drawn:
+            return self._chance.choice(self._faults)
+        return self._faults[self.calls] if self.calls < len(self._faults) else None
