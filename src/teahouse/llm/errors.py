@@ -9,6 +9,7 @@ ProviderError
 ├── ContentFiltered         the endpoint refused the content
 │   └── WordRefused         our own word filter did
 ├── RequestRefused          any other 4xx: a wrong model name, a wrong parameter
+│   └── NoAddresses         a file was given by its address, and this endpoint fetches none
 ├── Malformed *             what came back is not of the dialect (HTML, broken JSON)
 ├── TimedOut *              one of the four clocks: connect, first_event, idle, total
 ├── StreamCut *             the stream ended without its dialect's final event
@@ -81,6 +82,15 @@ class WordRefused(ContentFiltered):
 
 class RequestRefused(EndpointError):
     name = "provider_refused"
+
+
+class NoAddresses(RequestRefused):
+    """Ours, before anything is sent: the model would never have seen the file."""
+
+    name = "provider_no_addresses"
+
+    def __init__(self, provider: str, file: str) -> None:
+        super().__init__(provider, file=file)
 
 
 class Malformed(EndpointError):

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
+
+from teahouse.llm.provider import Effort
+
+ChoiceWord: TypeAlias = Literal["none", "required", "one"]
+EffortField: TypeAlias = Literal[
+    "reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs"
+]
 
 
 class Profile(Struct, frozen=True, kw_only=True):
@@ -16,7 +23,28 @@ class Profile(Struct, frozen=True, kw_only=True):
     """`schema`: the model emits no tool calls of its own, so they are asked for as JSON."""
     max_tokens: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: bool = True
-    """Whether the parameter is accepted."""
+    """Whether it and `top_p` are accepted."""
+    one_sampling: bool = False
+    """Whether only one of these two is (`anthropic`); then it is the temperature."""
+    stop: bool = True
+    """Whether texts that end the reply are accepted."""
+    seed: str | None = "seed"
+    """The field of that number; None where it is refused."""
+    tool_choices: tuple[ChoiceWord, ...] = ("none", "required", "one")
+    """What may be said of how tools are chosen, beside `auto`."""
+    parallel_calls: bool = True
+    """Whether it may be said that a reply calls one tool at most."""
+    thinks: bool = True
+    """Whether the model may be told how hard to think; else the wish is left out."""
+    effort: EffortField | None = None
+    """The field that says how hard (`openai_chat`); None: nothing is sent, since many refuse it."""
+    efforts: tuple[Effort, ...] = ("low", "medium", "high")
+    """The levels that the model knows; a wish becomes the nearest of them."""
+    thinking: Literal["budget", "effort", "always"] = "budget"
+    """Whether it is told in tokens (`anthropic`, `gemini`; `ollama`: yes or no) or by a level;
+    `always`: by a level, and it cannot be turned off."""
+    thinking_budget: tuple[int, int] = (0, 24_576)
+    """The fewest and the most tokens that may be said (`gemini`)."""
     include_usage: bool = True
     """Whether to ask for token counts; some refuse the question and report them unasked."""
     system_role: Literal["system", "developer"] = "system"
@@ -32,6 +60,12 @@ class Profile(Struct, frozen=True, kw_only=True):
     """Whether the text begins inside of them, because the template wrote `<think>` itself."""
     vision: bool = True
     """Whether pictures may be sent; else the model reads their names."""
+    pdf: bool = False
+    """Whether papers may be sent too (`openai_chat`)."""
+    audio: bool = False
+    """Whether sounds may be (`openai_chat`)."""
+    result_media: bool = False
+    """Whether the result of a tool may hold pictures and papers (`gemini`)."""
     json_schema: bool = True
     """Whether a reply may be bound to a schema; else only JSON is asked for (`openai_chat`), or
     the reply is made to come as the arguments of a tool (`anthropic`)."""
@@ -58,13 +92,50 @@ class Profile(Struct, frozen=True, kw_only=True):
 
 
 DEFAULT = Profile()
+_TO_HIGH: Final = ("minimal", "low", "medium", "high")
+_NONE_TO_HIGH: Final = ("none", *_TO_HIGH)
 
 _MODELS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = (
     (
         re.compile(r"^(openai/)?(gpt-5|o[134])(?!.*chat)"),
-        {"temperature": False, "max_tokens": "max_completion_tokens"},
+        {"temperature": False, "max_tokens": "max_completion_tokens", "stop": False},
     ),
-    (re.compile(r"^(openai/)?(gpt-[34]|chatgpt)"), {"encrypted_reasoning": False}),
+    (
+        re.compile(r"^(openai/)?(gpt-[34]|chatgpt)"),
+        {"encrypted_reasoning": False, "thinks": False},
+    ),
+    (re.compile(r"^(openai/)?gpt-(3|4(-|$))"), {"pdf": False}),
+    (re.compile(r"^(openai/)?gpt-(4o-)?audio"), {"audio": True, "thinks": False}),
+    (re.compile(r"^(openai/)?o[134](-|$)"), {"parallel_calls": False}),
+    (re.compile(r"^(openai/)?gpt-5\S*chat"), {"thinks": False}),
+    (re.compile(r"^(openai/)?gpt-5(-|$)"), {"efforts": _TO_HIGH}),
+    (re.compile(r"^(openai/)?gpt-5\.1(-|$)"), {"efforts": ("none", "low", "medium", "high")}),
+    (
+        re.compile(r"^(openai/)?gpt-(5\.[2-9]|[6-9])"),
+        {"efforts": ("none", "low", "medium", "high", "xhigh")},
+    ),
+    (re.compile(r"^(openai/)?gpt-5\S*codex"), {"efforts": ("low", "medium", "high")}),
+    (
+        re.compile(r"^(openai/)?gpt-5(\.[2-9]\S*codex|\S*codex-max)"),
+        {"efforts": ("low", "medium", "high", "xhigh")},
+    ),
+    (re.compile(r"^(openai/)?gpt-5-pro"), {"efforts": ("high",)}),
+    (re.compile(r"^(openai/)?gpt-5\.\d-pro"), {"efforts": ("medium", "high", "xhigh")}),
+    (re.compile(r"gpt-oss"), {"effort": "reasoning_effort", "thinking": "always"}),
+    (re.compile(r"grok-3-mini"), {"effort": "reasoning_effort", "efforts": ("low", "high")}),
+    (re.compile(r"grok-(4\.[3-9](\D|$)|[5-9])"), {"effort": "reasoning_effort"}),
+    (re.compile(r"grok-(3-mini|4|[5-9])"), {"stop": False}),
+    (re.compile(r"(moonshot-v1|kimi-k2(-|$))|(^|/)glm-(3|4(v|-|$))"), {"thinks": False}),
+    (re.compile(r"claude-(2|instant|3-(opus|sonnet|haiku|5))"), {"thinks": False}),
+    (re.compile(r"claude-(opus|sonnet|haiku)-4[-.][1-9](\D|$)"), {"one_sampling": True}),
+    (  # 4.6 was the first that decides by itself how much
+        re.compile(r"claude-(?![23]|instant|(opus|sonnet|haiku)-4([-.][0-5](\D|$)|-\d{8}|@|$))"),
+        {"thinking": "effort"},
+    ),
+    (
+        re.compile(r"claude-(fable|mythos|opus-(5-[5-9](\D|$)|[6-9]))"),
+        {"thinking": "always"},
+    ),
     (re.compile(r"claude-3-(opus|sonnet|haiku)"), {"output_tokens": 4096, "json_schema": False}),
     (re.compile(r"claude-(2|instant)"), {"output_tokens": 4096, "json_schema": False}),
     (  # those from 4.6 on refuse to
@@ -76,13 +147,29 @@ _MODELS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = (
     (re.compile(r"claude-(opus|sonnet)-4(-0|-\d{8}|$)"), {"json_schema": False}),
     (
         re.compile(r"claude-(?![23]|instant|(opus|sonnet|haiku)-4([-.][0-6](\D|$)|-\d{8}|@|$))"),
-        {"temperature": False},
+        {"temperature": False, "efforts": ("low", "medium", "high", "xhigh")},
+    ),
+    (
+        re.compile(r"claude-((opus|sonnet)-5(?!-[5-9](\D|$))|haiku-5)"),
+        {"efforts": ("none", "low", "medium", "high", "xhigh")},
     ),
     (
         re.compile(r"(^|/)gemini-(2\.5|[3-9]|(flash|pro)\S*-latest)(?!.*(image|tts|live|audio))"),
         {"thoughts": True},
     ),
-    (re.compile(r"(^|/)gemini-([3-9]|(flash|pro)\S*-latest)"), {"call_signatures": True}),
+    (
+        re.compile(r"(^|/)gemini-([3-9]|(flash|pro)\S*-latest)"),
+        {"call_signatures": True, "thinking": "effort", "result_media": True},
+    ),
+    (re.compile(r"(^|/)gemini-([3-9]\S*flash|flash\S*-latest)"), {"efforts": _TO_HIGH}),
+    (re.compile(r"(^|/)gemini-2\.5-flash"), {"efforts": _NONE_TO_HIGH}),
+    (re.compile(r"(^|/)gemini-2\.5-flash-lite"), {"thinking_budget": (512, 24_576)}),
+    (
+        re.compile(r"(^|/)gemini-2\.5-pro"),
+        {"efforts": _TO_HIGH, "thinking_budget": (128, 32_768)},
+    ),
+    (re.compile(r"(^|/)(gemini-(1|2\.0)|gemma-[123])"), {"thinks": False}),
+    (re.compile(r"(^|/)gemini-"), {"audio": True}),
     (re.compile(r"(^|/)(deepseek-reasoner|deepseek-r1)"), {"temperature": False}),
 )
 

@@ -64,4 +64,8 @@ def cache(options: Mapping[str, Any]) -> Stages:
 
 
 def _name(call: Call) -> bytes:
-    return hashlib.sha256(encode((call.model, call.request, call.caller.person))).digest()
+    """Of all that was asked; files that came along count by their bytes."""
+    request = call.request
+    brought = {file: hashlib.sha256(data).hexdigest() for file, data in request.media.items()}
+    asked = call.model, replace(request, media={}), sorted(brought.items()), call.caller.person
+    return hashlib.sha256(encode(asked)).digest()

@@ -29,7 +29,12 @@ VENDORS: Final[Mapping[str, Vendor]] = {
     "openai": Vendor(
         name="OpenAI",
         base_url="https://api.openai.com/v1",
-        profile=Profile(max_tokens="max_completion_tokens", reasoning_back="never"),
+        profile=Profile(
+            max_tokens="max_completion_tokens",
+            reasoning_back="never",
+            effort="reasoning_effort",
+            pdf=True,
+        ),
     ),
     "anthropic": Vendor(
         name="Anthropic",
@@ -40,22 +45,24 @@ VENDORS: Final[Mapping[str, Vendor]] = {
     "deepseek": Vendor(
         name="DeepSeek",
         base_url="https://api.deepseek.com/v1",
-        profile=Profile(empty_content="string", json_schema=False, vision=False),
+        profile=Profile(empty_content="string", json_schema=False, vision=False, effort="thinking"),
     ),
     "moonshot": Vendor(
         name="Moonshot",
         base_url="https://api.moonshot.cn/v1",
-        profile=Profile(empty_content="string"),
+        profile=Profile(empty_content="string", effort="thinking", tool_choices=("none",)),
     ),
     "dashscope": Vendor(
         name="DashScope",
         base_url="https://dashscope.aliyuncs.com/compatible-mode/v1",
-        profile=Profile(empty_content="string"),
+        profile=Profile(
+            empty_content="string", effort="enable_thinking", tool_choices=("none", "one")
+        ),
     ),
     "zhipu": Vendor(
         name="Zhipu",
         base_url="https://open.bigmodel.cn/api/paas/v4",
-        profile=Profile(json_schema=False),
+        profile=Profile(json_schema=False, effort="thinking", tool_choices=()),
     ),
     "siliconflow": Vendor(
         name="SiliconFlow",
@@ -74,10 +81,18 @@ VENDORS: Final[Mapping[str, Vendor]] = {
         name="Mistral",
         base_url="https://api.mistral.ai/v1",
         profile=Profile(
-            include_usage=False, reasoning_back="never", empty_content="string", continues="prefix"
+            include_usage=False,
+            reasoning_back="never",
+            empty_content="string",
+            continues="prefix",
+            seed="random_seed",
         ),
     ),
-    "openrouter": Vendor(name="OpenRouter", base_url="https://openrouter.ai/api/v1"),
+    "openrouter": Vendor(
+        name="OpenRouter",
+        base_url="https://openrouter.ai/api/v1",
+        profile=Profile(effort="reasoning", pdf=True),
+    ),
     "xai": Vendor(
         name="xAI", base_url="https://api.x.ai/v1", profile=Profile(reasoning_back="never")
     ),
@@ -85,7 +100,9 @@ VENDORS: Final[Mapping[str, Vendor]] = {
     "google": Vendor(
         name="Google",
         base_url="https://generativelanguage.googleapis.com/v1beta/openai",
-        profile=Profile(reasoning_back="never"),
+        profile=Profile(
+            reasoning_back="never", effort="reasoning_effort", seed=None, parallel_calls=False
+        ),
     ),
     "gemini": Vendor(
         name="Gemini",
@@ -96,7 +113,10 @@ VENDORS: Final[Mapping[str, Vendor]] = {
         name="Ollama", base_url="http://127.0.0.1:11434/v1", profile=_OWN_SERVER, key=False
     ),
     "lmstudio": Vendor(
-        name="LM Studio", base_url="http://127.0.0.1:1234/v1", profile=_OWN_SERVER, key=False
+        name="LM Studio",
+        base_url="http://127.0.0.1:1234/v1",
+        profile=replace(_OWN_SERVER, tool_choices=("none", "required")),
+        key=False,
     ),
     "vllm": Vendor(
         name="vLLM",
@@ -107,7 +127,7 @@ VENDORS: Final[Mapping[str, Vendor]] = {
     "llamacpp": Vendor(
         name="llama.cpp",
         base_url="http://127.0.0.1:8080/v1",
-        profile=replace(_OWN_SERVER, continues="plain"),
+        profile=replace(_OWN_SERVER, continues="plain", tool_choices=("none", "required")),
         key=False,
     ),
     "local": Vendor(

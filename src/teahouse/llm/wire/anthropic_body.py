@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Sequence
 from typing import Any, Final
 
 from teahouse.core.messages import Blob, JsonObject, Part, Text, Thinking, ToolCall, ToolResult
-from teahouse.llm.media import PDF, PICTURES, BlobReader, mention
+from teahouse.llm.media import PDF, BlobReader, Files, is_address, is_picture, mention
 from teahouse.llm.profiles import Profile
-from teahouse.llm.provider import ModelRequest, ToolSpec
-from teahouse.llm.wire.fields import as_object
+from teahouse.llm.provider import ModelRequest, OneTool, ToolSpec
+from teahouse.llm.wire.effort import budget_of, effort_of, wanted_effort
+from teahouse.llm.wire.fields import as_object, merge
 from teahouse.llm.wire.history import History
 from teahouse.llm.wire.strict_schema import strict_schema
 
 ANSWER: Final = "final_answer"  # the tool whose arguments are the reply, where schemas aren't known
+_WIRE: Final = "anthropic"
 _INTERRUPTED = "(interrupted)"
+_LEAST_BUDGET: Final = 1024
+_FORCED: Final = frozenset({"any", "tool"})
 _LARGEST_PICTURE = 3_900_000  # 5 MiB once it is base64
 _LARGEST_PDF = 23_000_000  # 32 MB is what a whole request may have
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
@@ -27,10 +30,11 @@ _THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 async def anthropic_body(
     request: ModelRequest, profile: Profile, *, origin: str, files: BlobReader | None
 ) -> JsonObject:
-    """The JSON body of a streaming request; `origin` as in `History`."""
-    history = _History(profile, origin, files)
+    """The JSON body of a streaming request; `origin` as in `History`. This dialect has no word for
+    a seed: it is left out."""
+    history = _History(profile, origin, Files(files, request.media))
     await history.write(request.messages)
-    extra = profile.extra | request.extra
+    settled, thinks = _settled(request, profile)
     body: JsonObject = {
         "model": request.model,
         "max_tokens": request.max_tokens or profile.output_tokens,
@@ -43,14 +47,79 @@ async def anthropic_body(
         body["tools"] = [_tool(spec) for spec in request.tools]
     if profile.prompt_cache:
         body["cache_control"] = {"type": "ephemeral"}
-    thinks = as_object(extra.get("thinking")).get("type") in {"enabled", "adaptive"}
-    if request.temperature is not None and profile.temperature and not thinks:
-        body["temperature"] = min(request.temperature, 1.0)
+    if profile.temperature and not thinks:
+        body |= _sampling(request, profile)
     if request.schema is not None:
-        _ask_for_json(body, request.schema, extra, profile, thinks=thinks)
-    body |= extra
+        _ask_for_json(body, request.schema, settled, profile, thinks=thinks)
+    body = merge(body, settled)
     _make_room_to_think(body)
     return body
+
+
+def _settled(request: ModelRequest, profile: Profile) -> tuple[JsonObject, bool]:
+    """What is said beside the conversation, and whether the model is to think: it cannot where it
+    must call a tool."""
+    wished = _thinking(request, profile)
+    known = profile.extra
+    if wished is not None:
+        known = {name: value for name, value in known.items() if name != "thinking"}
+    fields = merge(known, wished or {})
+    stop = [text for text in request.stop if text.strip()]  # blanks alone are refused
+    if stop and profile.stop:
+        fields["stop_sequences"] = stop
+    choice = _tool_choice(request)
+    if choice:
+        fields["tool_choice"] = choice
+    fields = merge(fields, merge(request.extra, request.own.get(_WIRE, {})))
+    if as_object(fields.get("tool_choice")).get("type") in _FORCED:
+        fields.pop("thinking", None)
+    thinks = as_object(fields.get("thinking")).get("type") in {"enabled", "adaptive"}
+    return fields, thinks
+
+
+def _thinking(request: ModelRequest, profile: Profile) -> JsonObject | None:
+    """None where nothing is wished; models of today take an effort and decide by themselves."""
+    wanted, budget, effort = (
+        wanted_effort(request),
+        budget_of(request, profile),
+        effort_of(request, profile),
+    )
+    if budget is None:
+        return None
+    if profile.thinking == "budget":
+        enough = max(budget, _LEAST_BUDGET)
+        return {"thinking": {"type": "enabled", "budget_tokens": enough}} if budget else {}
+    if wanted == "none" and profile.thinking != "always":
+        return {"thinking": {"type": "disabled"}} if effort == "none" else {}
+    if effort == "none":  # the nearest of some odd choice of levels
+        effort = "low"
+    # their thoughts are not shown unless one asks
+    adaptive = {"type": "adaptive", "display": "summarized"}
+    return {"thinking": adaptive} | ({"output_config": {"effort": effort}} if effort else {})
+
+
+def _tool_choice(request: ModelRequest) -> JsonObject:
+    if not request.tools or (request.tool_choice is None and request.parallel_calls is not False):
+        return {}
+    match request.tool_choice:
+        case OneTool(name=name):
+            choice: JsonObject = {"type": "tool", "name": name}
+        case "required":
+            choice = {"type": "any"}
+        case word:
+            choice = {"type": word or "auto"}
+    if request.parallel_calls is False and choice["type"] != "none":
+        choice["disable_parallel_tool_use"] = True
+    return choice
+
+
+def _sampling(request: ModelRequest, profile: Profile) -> JsonObject:
+    fields: JsonObject = {}
+    if request.temperature is not None:
+        fields["temperature"] = min(request.temperature, 1.0)
+    if request.top_p is not None and not (fields and profile.one_sampling):
+        fields["top_p"] = request.top_p
+    return fields
 
 
 def _tool(spec: ToolSpec) -> JsonObject:
@@ -62,18 +131,23 @@ def _tool(spec: ToolSpec) -> JsonObject:
 
 
 def _ask_for_json(
-    body: JsonObject, schema: JsonObject, extra: JsonObject, profile: Profile, *, thinks: bool
+    body: JsonObject, schema: JsonObject, settled: JsonObject, profile: Profile, *, thinks: bool
 ) -> None:
     if profile.json_schema:
         wanted = {"type": "json_schema", "schema": strict_schema(schema)}
-        asked = as_object(extra.pop("output_config", None))  # may hold an effort
-        body["output_config"] = {"format": wanted} | asked
+        body["output_config"] = {"format": wanted}  # `settled` may add an effort
         return
+    chosen = as_object(settled.get("tool_choice"))
+    if chosen.get("type") in _FORCED:
+        return  # the reply is a call of another tool
     answer = ToolSpec(name=ANSWER, description="Give the reply.", parameters=schema)
     body["tools"] = [*body.get("tools", []), _tool(answer)]
+    alone = len(body["tools"]) == 1 or chosen.get("type") == "none"
     if not thinks:  # a model that thinks cannot be made to call one
-        forced = {"type": "any"} if len(body["tools"]) > 1 else {"type": "tool", "name": ANSWER}
-        body["tool_choice"] = forced
+        forced: JsonObject = {"type": "tool", "name": ANSWER} if alone else {"type": "any"}
+        settled["tool_choice"] = {k: v for k, v in chosen.items() if k != "type"} | forced
+    elif alone:
+        settled.pop("tool_choice", None)
 
 
 def _make_room_to_think(body: JsonObject) -> None:
@@ -105,7 +179,7 @@ def _drop_unanswered(message: JsonObject) -> None:
 
 
 class _History(History):
-    def __init__(self, profile: Profile, origin: str, files: BlobReader | None) -> None:
+    def __init__(self, profile: Profile, origin: str, files: Files) -> None:
         super().__init__(profile, origin, files)
         self.system: list[str] = []
         self._ids: dict[str, str] = {}  # of the calls whose results are still to come
@@ -200,12 +274,14 @@ class _History(History):
 
     async def _blob(self, blob: Blob) -> dict[str, Any]:
         kind = {PDF: "document"}.get(blob.media_type) or "image"
-        shown = blob.media_type in {*PICTURES, PDF} and self._profile.vision
+        shown = (blob.media_type == PDF or is_picture(blob)) and self._profile.vision
         largest = _LARGEST_PDF if kind == "document" else _LARGEST_PICTURE
-        if self._files is None or not shown or blob.size > largest:
+        if not self._files.has(blob) or not shown or blob.size > largest:
             return self._text(mention(blob))
-        data = base64.b64encode(await self._files(blob.file)).decode("ascii")
-        source = {"type": "base64", "media_type": blob.media_type, "data": data}
+        source = {"type": "url", "url": blob.file}
+        if not is_address(blob):
+            data = await self._bytes(blob)
+            source = {"type": "base64", "media_type": blob.media_type, "data": data}
         return {"type": kind, "source": source} | (
             {"title": blob.name} if kind == "document" else {}
         )

@@ -29,11 +29,13 @@ def as_count(fields: JsonObject, *names: str) -> int:
 
 
 def merge(fields: JsonObject, more: JsonObject) -> JsonObject:
-    """`fields` with `more` on top, objects within objects too."""
+    """`fields` with `more` on top, objects within objects too; one of another `type` replaces."""
     merged = dict(fields)
     for key, value in more.items():
-        inner = as_object(value)
-        merged[key] = merge(as_object(merged.get(key)), inner) if inner else value
+        inner, under = as_object(value), as_object(merged.get(key))
+        if "type" in inner and inner["type"] != under.get("type"):
+            under = {}
+        merged[key] = merge(under, inner) if inner else value
     return merged
 
 

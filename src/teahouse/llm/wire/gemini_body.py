@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from teahouse.core.messages import Blob, JsonObject, Part, Text, Thinking, ToolCall, ToolResult
-from teahouse.llm.media import PDF, PICTURES, BlobReader, mention
+from teahouse.llm.media import PDF, PICTURES, BlobReader, Files, is_address, mention
 from teahouse.llm.profiles import Profile
-from teahouse.llm.provider import ModelRequest, ToolSpec
+from teahouse.llm.provider import ModelRequest, OneTool, ToolSpec
+from teahouse.llm.wire.effort import budget_of, effort_of
 from teahouse.llm.wire.fields import merge
 from teahouse.llm.wire.gemini_schema import in_subset
 from teahouse.llm.wire.history import History
 
+_WIRE: Final = "gemini"
 _READ: Final = (PICTURES - {"image/gif"}) | {PDF, "image/heic", "image/heif"}
 _READ_KINDS: Final = ("audio/", "video/", "text/")
 _LARGEST: Final = 14_000_000  # 20 MB is what a whole request may have, and base64 adds a third
+_LARGEST_SEED: Final = 0x7FFF_FFFF
+_MODES: Final = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 _NOT_OURS: Final = "skip_thought_signature_validator"
 """Stands for the signature of a call that another model made; Google documents it for that."""
 
@@ -24,8 +27,9 @@ _NOT_OURS: Final = "skip_thought_signature_validator"
 async def gemini_body(
     request: ModelRequest, profile: Profile, *, origin: str, files: BlobReader | None
 ) -> JsonObject:
-    """The JSON body of a request; `origin` as in `History`."""
-    history = _History(profile, origin, files)
+    """The JSON body of a request; `origin` as in `History`. This dialect cannot forbid several
+    calls at once: that wish is left out."""
+    history = _History(profile, origin, Files(files, request.media))
     await history.write(request.messages)
     body: JsonObject = {"contents": history.written}
     if history.system:
@@ -45,7 +49,41 @@ async def gemini_body(
         config["thinkingConfig"] = {"includeThoughts": True}
     if config:
         body["generationConfig"] = config
-    return merge(merge(body, profile.extra), request.extra)
+    body = merge(merge(body, profile.extra), _wishes(request, profile))
+    return merge(body, merge(request.extra, request.own.get(_WIRE, {})))
+
+
+def _wishes(request: ModelRequest, profile: Profile) -> JsonObject:
+    config: JsonObject = {}
+    if request.top_p is not None and profile.temperature:
+        config["topP"] = request.top_p
+    if request.seed is not None and profile.seed is not None:
+        config["seed"] = request.seed & _LARGEST_SEED
+    if request.stop and profile.stop:
+        config["stopSequences"] = list(request.stop)
+    thinking = _thinking(request, profile)
+    if thinking:
+        config["thinkingConfig"] = thinking
+    wishes: JsonObject = {"generationConfig": config} if config else {}
+    choice = request.tool_choice
+    if request.tools and choice is not None:
+        calling: JsonObject = {"mode": "ANY" if isinstance(choice, OneTool) else _MODES[choice]}
+        if isinstance(choice, OneTool):
+            calling["allowedFunctionNames"] = [choice.name]
+        wishes["toolConfig"] = {"functionCallingConfig": calling}
+    return wishes
+
+
+def _thinking(request: ModelRequest, profile: Profile) -> JsonObject:
+    budget, effort = budget_of(request, profile), effort_of(request, profile)
+    if budget is None:
+        return {}
+    if profile.thinking != "budget":
+        return {"thinkingLevel": effort, "includeThoughts": True}
+    least, most = profile.thinking_budget
+    if budget == 0 and (least == 0 or "none" in profile.efforts):
+        return {"thinkingBudget": 0, "includeThoughts": False}
+    return {"thinkingBudget": min(max(budget, least), most), "includeThoughts": True}
 
 
 def _declared(spec: ToolSpec) -> JsonObject:
@@ -62,7 +100,7 @@ def _bound(schema: JsonObject, subset: str, whole: str) -> JsonObject:
 
 
 class _History(History):
-    def __init__(self, profile: Profile, origin: str, files: BlobReader | None) -> None:
+    def __init__(self, profile: Profile, origin: str, files: Files) -> None:
         super().__init__(profile, origin, files)
         self.system: list[JsonObject] = []
 
@@ -124,9 +162,19 @@ class _History(History):
         self.written.append({"role": "model", "parts": spoken})
 
     async def _result(self, call: ToolCall, result: ToolResult) -> None:
-        lines = [part.text if isinstance(part, Text) else mention(part) for part in result.content]
+        lines: list[str] = []
+        shown: list[JsonObject] = []
+        for part in result.content:
+            if isinstance(part, Text):
+                lines.append(part.text)
+            elif self._profile.result_media and not is_address(part) and self._sees(part):
+                shown.append(await self._blob(part))
+            else:
+                lines.append(mention(part))
         key: Literal["error", "output"] = "error" if result.is_error else "output"
         response: JsonObject = {"name": call.name, "response": {key: "\n".join(lines)}}
+        if shown:
+            response["parts"] = shown
         own = self._own(call.opaque)
         if "id" in own:
             response["id"] = own["id"]
@@ -140,11 +188,16 @@ class _History(History):
         return {"text": text}
 
     async def _blob(self, blob: Blob) -> dict[str, Any]:
-        read = blob.media_type in _READ or blob.media_type.startswith(_READ_KINDS)
-        if self._files is None or not self._profile.vision or not read or blob.size > _LARGEST:
+        if not self._sees(blob):
             return self._text(mention(blob))
-        data = base64.b64encode(await self._files(blob.file)).decode("ascii")
-        return {"inlineData": {"mimeType": blob.media_type, "data": data}}
+        if is_address(blob):
+            return {"fileData": {"mimeType": blob.media_type, "fileUri": blob.file}}
+        return {"inlineData": {"mimeType": blob.media_type, "data": await self._bytes(blob)}}
+
+    def _sees(self, blob: Blob) -> bool:
+        read = blob.media_type in _READ or blob.media_type.startswith(_READ_KINDS)
+        here = self._files.has(blob) and blob.size <= _LARGEST
+        return self._profile.vision and read and here
 
 
 def _shown(item: JsonObject) -> bool:

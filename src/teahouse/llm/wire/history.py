@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 from teahouse.core.messages import Blob, JsonObject, Message, Part, Text, ToolCall, ToolResult
-from teahouse.llm.media import BlobReader
+from teahouse.llm.errors import NoAddresses
+from teahouse.llm.media import Files, is_address
 from teahouse.llm.profiles import Profile
 
 
@@ -14,7 +15,7 @@ class History(ABC):
     """`origin` is the endpoint and model asked: what a vendor wants back untouched (signatures,
     thoughts) goes only to where it came from."""
 
-    def __init__(self, profile: Profile, origin: str, files: BlobReader | None) -> None:
+    def __init__(self, profile: Profile, origin: str, files: Files) -> None:
         self.written: list[JsonObject] = []
         self._profile, self._origin, self._files = profile, origin, files
         self._calls: dict[str, ToolCall] = {}  # of the latest reply, whose results come next
@@ -41,6 +42,12 @@ class History(ABC):
     @abstractmethod
     async def _blob(self, blob: Blob) -> JsonObject:
         """A picture or file, or what is said of it where it cannot be shown."""
+
+    async def _bytes(self, blob: Blob) -> str:
+        """In base64, where the dialect has no way to say where a file lies."""
+        if is_address(blob):
+            raise NoAddresses(self._origin.partition("/")[0], blob.name)
+        return await self._files.base64(blob)
 
     @abstractmethod
     def _text(self, text: str) -> JsonObject: ...

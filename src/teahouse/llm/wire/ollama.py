@@ -29,9 +29,13 @@ _WINDOW: Final = ".context_length"  # behind the name of the model's architectur
 class Ollama(OllamaMedia):
     models_path = "/api/tags"
     accept = "application/x-ndjson"
+    _thoughtless: frozenset[str] = frozenset()
+    """Models of the list that cannot think: they refuse to be told to."""
 
     async def _ask(self, request: ModelRequest, profile: Profile, input_estimate: int) -> Asked:
         origin = f"{self.name}/{request.model}"
+        if request.model in self._thoughtless:
+            profile = replace(profile, thinks=False)
         body = await ollama_body(request, profile, origin=origin, files=self._files)
         reply = OllamaStream(self.name, request.model, profile, input_estimate=input_estimate)
         return Asked("/api/chat", body, reply)
@@ -48,13 +52,18 @@ class Ollama(OllamaMedia):
         """The list does not say what a model can do; asking for each is cheap, it is read from
         the head of its file."""
         found = list(await super().models())
+        thoughtless: set[str] = set()
         try:
             async with asyncio.timeout(_SHOWN_S):
                 for place, info in enumerate(found):
                     told = as_object(await self._fetch(self._call("/api/show", {"model": info.id})))
+                    able = _able(told)
+                    if able and "thinking" not in able:
+                        thoughtless.add(info.id)
                     found[place] = _told_of(info, told)
         except (TimeoutError, ProviderError):
             pass  # then the rest stays unknown
+        self._thoughtless = frozenset(thoughtless)
         return found
 
     def _info(self, row: JsonObject) -> ModelInfo:
@@ -64,6 +73,11 @@ class Ollama(OllamaMedia):
 def _told_of(info: ModelInfo, told: JsonObject) -> ModelInfo:
     facts = as_object(told.get("model_info"))
     window = next((v for k, v in facts.items() if k.endswith(_WINDOW) and isinstance(v, int)), None)
-    able = told.get("capabilities")
-    vision = "vision" in cast("list[Any]", able) if isinstance(able, list) else None
+    able = _able(told)
+    vision = None if able is None else "vision" in able
     return replace(info, context_window=window, vision=vision)
+
+
+def _able(told: JsonObject) -> list[Any] | None:
+    able = told.get("capabilities")
+    return cast("list[Any]", able) if isinstance(able, list) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from teahouse.core.codec import encode
 from teahouse.core.messages import (
@@ -14,23 +15,30 @@ from teahouse.core.messages import (
     ToolCall,
     ToolResult,
 )
-from teahouse.llm.media import PICTURES, BlobReader, data_url, mention
+from teahouse.llm.media import PDF, SOUNDS, BlobReader, Files, is_picture, mention
 from teahouse.llm.profiles import Profile
-from teahouse.llm.provider import ModelRequest, ToolSpec
+from teahouse.llm.provider import ModelRequest, OneTool, ToolChoice, ToolSpec
+from teahouse.llm.wire.effort import effort_of, wanted_effort
+from teahouse.llm.wire.fields import merge
 from teahouse.llm.wire.history import History
+from teahouse.llm.wire.tool_choice import offered
+
+_WIRE: Final = "openai_chat"
 
 
 async def chat_body(
     request: ModelRequest, profile: Profile, *, origin: str, files: BlobReader | None
 ) -> JsonObject:
-    """The JSON body of a streaming request; `origin` as in `History`."""
-    history = ChatHistory(profile, origin, files)
+    """The JSON body of a streaming request; `origin` as in `History`. What the request wishes goes
+    over the profile's extra fields, and its own extra fields over all."""
+    history = ChatHistory(profile, origin, Files(files, request.media))
     await history.write(request.messages)
+    tools, choice = offered(request, profile.tool_choices)
     body: JsonObject = {"model": request.model, "messages": history.written, "stream": True}
     if profile.include_usage:
         body["stream_options"] = {"include_usage": True}
-    if request.tools:
-        body["tools"] = [chat_tool(spec) for spec in request.tools]
+    if tools:
+        body["tools"] = [chat_tool(spec) for spec in tools]
     if request.max_tokens is not None:
         body[profile.max_tokens] = request.max_tokens
     if request.temperature is not None and profile.temperature:
@@ -38,7 +46,52 @@ async def chat_body(
     if request.schema is not None:
         body["response_format"] = _response_format(request.schema, profile)
     _begin_reply(body, profile)
-    return body | profile.extra | request.extra
+    wishes = _sampling(request, profile) | _thinking(request, profile)
+    if choice is not None:
+        wishes["tool_choice"] = _choice(choice)
+    if tools and request.parallel_calls is not None and profile.parallel_calls:
+        wishes["parallel_tool_calls"] = request.parallel_calls
+    return merge(body | profile.extra | wishes, merge(request.extra, request.own.get(_WIRE, {})))
+
+
+def _sampling(request: ModelRequest, profile: Profile) -> JsonObject:
+    fields: JsonObject = {}
+    if request.top_p is not None and profile.temperature:
+        fields["top_p"] = request.top_p
+    if request.seed is not None and profile.seed is not None:
+        fields[profile.seed] = request.seed
+    if request.stop and profile.stop:
+        fields["stop"] = list(request.stop)
+    return fields
+
+
+def _choice(choice: ToolChoice) -> object:
+    if isinstance(choice, OneTool):
+        return {"type": "function", "function": {"name": choice.name}}
+    return choice
+
+
+def _thinking(request: ModelRequest, profile: Profile) -> JsonObject:
+    """The wish under the endpoint's own field; most of them know no more than on and off."""
+    wanted, tokens = wanted_effort(request), request.thinking_tokens
+    if wanted is None or not profile.thinks:
+        return {}
+    on, said = wanted != "none", dict[str, object]()
+    match profile.effort:
+        case "reasoning_effort":
+            said["reasoning_effort"] = effort_of(request, profile)
+        case "reasoning":
+            by_tokens = on and request.effort is None
+            said["reasoning"] = {"max_tokens": tokens} if by_tokens else {"effort": wanted}
+        case "thinking":
+            said["thinking"] = {"type": "enabled" if on else "disabled"}
+        case "enable_thinking":
+            said = {"enable_thinking": on} | ({"thinking_budget": tokens} if on and tokens else {})
+        case "chat_template_kwargs":
+            said["chat_template_kwargs"] = {"enable_thinking": on}
+        case None:
+            pass
+    return said
 
 
 def _begin_reply(body: JsonObject, profile: Profile) -> None:
@@ -128,6 +181,13 @@ class ChatHistory(History):
         return {"type": "text", "text": text}
 
     async def _blob(self, blob: Blob) -> JsonObject:
-        if self._files is None or not self._profile.vision or blob.media_type not in PICTURES:
-            return self._text(mention(blob))
-        return {"type": "image_url", "image_url": {"url": await data_url(blob, self._files)}}
+        kind, profile = blob.media_type, self._profile
+        if self._files.has(blob) and profile.vision and is_picture(blob):
+            return {"type": "image_url", "image_url": {"url": await self._files.url(blob)}}
+        if self._files.has(blob) and profile.pdf and kind == PDF:
+            data = f"data:{PDF};base64,{await self._bytes(blob)}"
+            return {"type": "file", "file": {"filename": blob.name, "file_data": data}}
+        if self._files.has(blob) and profile.audio and kind in SOUNDS:
+            sound = {"data": await self._bytes(blob), "format": SOUNDS[kind]}
+            return {"type": "input_audio", "input_audio": sound}
+        return self._text(mention(blob))

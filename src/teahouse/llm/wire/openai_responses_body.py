@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from typing import Final
 
 from teahouse.core.codec import encode
 from teahouse.core.messages import Blob, JsonObject, Part, Text, Thinking, ToolCall, ToolResult
-from teahouse.llm.media import PDF, PICTURES, BlobReader, data_url, mention
+from teahouse.llm.media import PDF, BlobReader, Files, is_address, is_picture, mention
 from teahouse.llm.profiles import Profile
-from teahouse.llm.provider import ModelRequest, ToolSpec
-from teahouse.llm.wire.fields import as_object
+from teahouse.llm.provider import ModelRequest, OneTool, ToolChoice, ToolSpec
+from teahouse.llm.wire.effort import effort_of
+from teahouse.llm.wire.fields import merge
 from teahouse.llm.wire.history import History
+from teahouse.llm.wire.tool_choice import offered
 
+_WIRE: Final = "openai_responses"
 _LEAST_TOKENS = 16  # fewer are refused
 _LONGEST_ID = 64
 
@@ -20,10 +24,11 @@ _LONGEST_ID = 64
 async def responses_body(
     request: ModelRequest, profile: Profile, *, origin: str, files: BlobReader | None
 ) -> JsonObject:
-    """The JSON body of a streaming request; `origin` as in `History`."""
-    history = _History(profile, origin, files)
+    """The JSON body of a streaming request; `origin` as in `History`. This dialect has no words for
+    a seed and for texts that end the reply: they are left out."""
+    history = _History(profile, origin, Files(files, request.media))
     await history.write(request.messages)
-    extra = profile.extra | request.extra
+    tools, choice = offered(request, profile.tool_choices)
     body: JsonObject = {
         "model": request.model,
         "input": history.written,
@@ -32,16 +37,31 @@ async def responses_body(
     }
     if profile.encrypted_reasoning:
         body["include"] = ["reasoning.encrypted_content"]
-    if request.tools:
-        body["tools"] = [_tool(spec) for spec in request.tools]
+    if tools:
+        body["tools"] = [_tool(spec) for spec in tools]
     if request.max_tokens is not None:
         body["max_output_tokens"] = max(request.max_tokens, _LEAST_TOKENS)
     if request.temperature is not None and profile.temperature:
         body["temperature"] = request.temperature
     if request.schema is not None:
-        asked = as_object(extra.pop("text", None))  # may hold a verbosity
-        body["text"] = {"format": _format(request.schema, profile)} | asked
-    return body | extra
+        body["text"] = {"format": _format(request.schema, profile)}  # extra may add a verbosity
+    wishes: JsonObject = {}
+    if request.top_p is not None and profile.temperature:
+        wishes["top_p"] = request.top_p
+    if choice is not None:
+        wishes["tool_choice"] = _choice(choice)
+    if tools and request.parallel_calls is not None and profile.parallel_calls:
+        wishes["parallel_tool_calls"] = request.parallel_calls
+    effort = effort_of(request, profile)
+    if effort is not None:
+        summary = {} if effort == "none" else {"summary": "auto"}
+        wishes["reasoning"] = {"effort": effort} | summary
+    body = merge(merge(body, profile.extra), wishes)
+    return merge(body, merge(request.extra, request.own.get(_WIRE, {})))
+
+
+def _choice(choice: ToolChoice) -> object:
+    return {"type": "function", "name": choice.name} if isinstance(choice, OneTool) else choice
 
 
 def _tool(spec: ToolSpec) -> JsonObject:
@@ -109,13 +129,15 @@ class _History(History):
         return {"type": "input_text", "text": text}
 
     async def _blob(self, blob: Blob) -> JsonObject:
-        shown = blob.media_type in {*PICTURES, PDF} and self._profile.vision
-        if self._files is None or not shown:
+        shown = (blob.media_type == PDF or is_picture(blob)) and self._profile.vision
+        if not shown or not self._files.has(blob):
             return self._text(mention(blob))
-        data = await data_url(blob, self._files)
-        if blob.media_type == PDF:
-            return {"type": "input_file", "filename": blob.name, "file_data": data}
-        return {"type": "input_image", "image_url": data, "detail": "auto"}
+        url = await self._files.url(blob)
+        if blob.media_type != PDF:
+            return {"type": "input_image", "image_url": url, "detail": "auto"}
+        if is_address(blob):
+            return {"type": "input_file", "file_url": url}
+        return {"type": "input_file", "filename": blob.name, "file_data": url}
 
 
 class _Items:
