@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import ClientSession
 
 from teahouse.testing.answers import error_answer
 from teahouse.testing.endpoint import Endpoint
@@ -75,3 +76,40 @@ async def test_an_alias_may_be_chosen_and_answers(tmp_path: Path) -> None:
         assert "fast" in listed
         assert (run["status"], step["model"]) == ("done", "fake/other")
         assert (trial["ok"], trial["model"]) == (True, "fake/other")
+
+
+async def test_a_key_spends_its_own_budget_and_a_larger_one_counts_at_once(tmp_path: Path) -> None:
+    async with (
+        Endpoint() as endpoint,
+        running(tmp_path, **fake(endpoint), TEAHOUSE_PRICES=PRICES) as guest,
+        ClientSession() as session,
+    ):
+        limits = {"name": "notebook", "scopes": ["fake/*"], "budget": 0.01, "rate": 2}
+        _, made = await guest.ask("POST", "/api/keys", limits)
+
+        async def call() -> tuple[int, str, str | None]:
+            url = guest.opened.url + "/v1/chat/completions"
+            said = [{"role": "user", "content": "hello"}]
+            body = {"model": "fake/fake", "messages": said, "max_tokens": 2000}
+            headers = {"authorization": f"Bearer {made['key']}"}
+            async with session.post(url, json=body, headers=headers) as answer:
+                return answer.status, await answer.text(), answer.headers.get("retry-after")
+
+        status, text, _ = await call()
+        assert (status, "budget" in text) == (429, True)
+        assert not endpoint.requests
+        await guest.ask("PATCH", f"/api/keys/{made['id']}", {"budget": 1})
+        status, text, _ = await call()
+        assert status == 200, text
+        status, text, retry_after = await call()
+        assert status == 429
+        assert 1 <= int(retry_after or 0) <= 60
+
+        [row] = await rows(guest, "key")
+        [key] = (await guest.get("/api/keys"))["items"]
+        assert (row["id"], row["name"]) == (made["id"], "notebook")
+        assert key["spent"] == row["cost"] > 0
+        owner = {"authorization": f"Bearer {guest.opened.key}"}
+        await session.delete(f"{guest.opened.url}/api/keys/{made['id']}", headers=owner)
+        status, _, _ = await call()
+        assert status == 401

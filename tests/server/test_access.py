@@ -329,6 +329,7 @@ async def test_a_key_is_made_for_what_there_is_and_what_its_person_may_use(web: 
     [listed] = (await web.call("GET", "/api/keys", who=cast.member)).json["items"]
     assert listed["scopes"] == ["agent/tea MASTER", "fast", "openai/*"]
     assert [listed[name] for name in ("budget", "rate", "concurrent")] == [5, 60, None]
+    assert listed["spent"] == 0
     path = f"/api/keys/{listed['id']}"
     changed = await web.call("PATCH", path, {"budget": None, "concurrent": 2}, who=cast.member)
     assert changed.json == listed | {"budget": None, "concurrent": 2}

@@ -14,7 +14,7 @@ from math import ceil
 from msgspec import Struct, field
 
 from teahouse.chat.ports import ApiKey
-from teahouse.core.clock import Clock, SystemClock
+from teahouse.core.clock import Clock
 from teahouse.core.errors import TooManyAttempts
 
 WINDOW_S = 60.0
@@ -28,8 +28,8 @@ class _Use(Struct):
 
 
 class KeyLimits:
-    def __init__(self, clock: Clock | None = None) -> None:
-        self._clock = clock or SystemClock()
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._uses: dict[str, _Use] = {}
 
     @asynccontextmanager

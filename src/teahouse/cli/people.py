@@ -17,7 +17,7 @@ from teahouse.core.errors import Invalid, NotFound
 from teahouse.core.ids import new_secret
 
 GIVEN_LENGTH = 16  # characters of a password that we make up: 96 random bits
-LIMITS = ("budget", "rate", "concurrent")
+FIGURES = ("spent", "budget", "rate", "concurrent")
 NONE = "–"
 
 Role = Annotated[
@@ -183,19 +183,19 @@ def list_keys(ctx: typer.Context, home: Home = None, as_json: Json = False) -> N
             (
                 key["name"],
                 ", ".join(key["scopes"]) or everything,
-                *(_limit(key[name]) for name in LIMITS),
+                *(_figure(key[name]) for name in FIGURES),
                 when(key["last_used_at"]) if key["last_used_at"] else NONE,
                 key["id"],
             )
             for key in found
         ]
-        heads = ("name", "scopes", *LIMITS, "used", "id")
+        heads = ("name", "scopes", *FIGURES, "used", "id")
         terminal.table([terminal.t(f"cli.head.{name}") for name in heads], rows)
 
     call(ctx, home, work)
 
 
-def _limit(value: float | None) -> str:
+def _figure(value: float | None) -> str:
     return NONE if value is None else f"{value:g}"
 
 

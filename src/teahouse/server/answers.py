@@ -62,10 +62,21 @@ class KeyView(Struct, frozen=True, kw_only=True):
     budget: float | None  # US dollars a day (UTC)
     rate: int | None  # requests a minute
     concurrent: int | None
+    spent: float  # US dollars today (UTC), as far as prices are known
 
     @classmethod
-    def of(cls, key: ApiKey) -> KeyView:
-        return cls(**{name: getattr(key, name) for name in cls.__struct_fields__})
+    def of(cls, key: ApiKey, spent: float) -> KeyView:
+        return cls(
+            id=key.id,
+            name=key.name,
+            created_at=key.created_at,
+            last_used_at=key.last_used_at,
+            scopes=key.scopes,
+            budget=key.budget,
+            rate=key.rate,
+            concurrent=key.concurrent,
+            spent=spent,
+        )
 
 
 class NewKeyView(Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC
 
 from litestar import delete, get, patch, post
 from litestar.params import FromPath, JSONBody
@@ -11,6 +12,7 @@ from msgspec import UNSET, structs
 from teahouse.chat import scopes
 from teahouse.chat.keys import KeyChanges
 from teahouse.chat.ports import Page
+from teahouse.core.clock import SystemClock
 from teahouse.core.errors import Invalid, NotFound
 from teahouse.core.names import folded
 from teahouse.server.answers import KeyView, NewKeyView, PersonView, whole
@@ -57,7 +59,8 @@ async def remove_person(request: Request, person: FromPath[str]) -> None:
 @get("/api/keys")
 async def list_keys(request: Request) -> Page[KeyView]:
     keys = await request.house.accounts.keys(request.person)
-    return whole([KeyView.of(key) for key in keys])
+    spent = await _spent_today(request)
+    return whole([KeyView.of(key, spent.get(key.id, 0.0)) for key in keys])
 
 
 @post("/api/keys", whole_keys=True)
@@ -71,12 +74,20 @@ async def create_key(request: Request, data: JSONBody[NewKey]) -> NewKeyView:
 @patch("/api/keys/{key:str}", whole_keys=True)
 async def change_key(request: Request, key: FromPath[str], data: JSONBody[KeyChanges]) -> KeyView:
     """What the body leaves out stays, null lifts a limit. Scopes stay as they were made."""
-    return KeyView.of(await request.house.accounts.change_key(request.person, key, data))
+    changed = await request.house.accounts.change_key(request.person, key, data)
+    return KeyView.of(changed, (await _spent_today(request)).get(key, 0.0))
 
 
 @delete("/api/keys/{key:str}", whole_keys=True)
 async def remove_key(request: Request, key: FromPath[str]) -> None:
     await request.house.accounts.remove_key(request.person, key)
+
+
+async def _spent_today(request: Request) -> dict[str | None, float]:
+    now = SystemClock().now().astimezone(UTC)
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    rows = await request.house.usage.sums("key", since=midnight, person=request.person.id)
+    return {row.id: row.cost for row in rows}
 
 
 async def _refuse_unknown(request: Request, given: Sequence[str]) -> None:

@@ -145,6 +145,7 @@ export interface KeyView {
   budget: number | null;
   rate: number | null;
   concurrent: number | null;
+  spent: number;
 }
 
 /** Where the local model stands; `progress` from 0 to 1 while it is `pulling`. */
