@@ -6,12 +6,13 @@ import base64
 import binascii
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct, field
 
 from teahouse.core.messages import JsonObject, Usage
+from teahouse.llm.settings import WireName
 from teahouse.llm.tokens import estimate
 from teahouse.llm.usage import Counted
 
@@ -22,13 +23,19 @@ Vector: TypeAlias = tuple[float, ...] | str
 
 
 class EmbedRequest(Struct, frozen=True, kw_only=True):
-    """`packed`: ask for base64 where the endpoint knows it, which is a third of the size."""
+    """`packed`: ask for base64 where the endpoint knows it, which is a third of the size. `extra`
+    goes into the body as it is, and `own[DIALECT]` where that dialect is spoken."""
 
     model: str = ""
     inputs: tuple[Input, ...]
     dimensions: int | None = None
     packed: bool = False
     extra: JsonObject = field(default_factory=dict[str, object])
+    own: Mapping[WireName, JsonObject] = field(default_factory=dict[WireName, JsonObject])
+
+    def fields(self, wire: WireName) -> JsonObject:
+        """What stands in the body besides what we know."""
+        return {**self.extra, **self.own.get(wire, {})}
 
 
 class Embedded(Counted, frozen=True, kw_only=True):

@@ -38,7 +38,7 @@ class GeminiMedia(HttpWire):
                 "model": model,
                 "content": {"parts": [{"text": text_of(self.name, one)}]},
                 **given(outputDimensionality=request.dimensions),
-                **request.extra,
+                **request.fields("gemini"),
             }
             for one in inputs
         ]

@@ -18,7 +18,7 @@ class OllamaMedia(HttpWire):
             "model": request.model,
             "input": [text_of(self.name, one) for one in request.inputs],
             **given(dimensions=request.dimensions),
-            **request.extra,
+            **request.fields("ollama"),
         }
         body, _ = await self._whole(self._call("/api/embed", asked))
         told = as_object(self._decoded(body))

@@ -42,7 +42,7 @@ class OpenAIMedia(HttpWire):
             "input": inputs[0] if len(inputs) == 1 and isinstance(inputs[0], str) else inputs,
             **given(dimensions=request.dimensions),
             **({"encoding_format": "base64"} if request.packed else {}),
-            **request.extra,
+            **request.fields("openai_chat"),
         }
         with self._offers("embeddings"):
             told = await self._told(self._call("/embeddings", body))
