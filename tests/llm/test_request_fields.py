@@ -278,6 +278,23 @@ async def test_chat_endpoints_are_told_how_hard_to_think_as_they_take_it(
     assert await added("openai_chat", profile=profile, **wish) == expected
 
 
+@pytest.mark.parametrize("choice", ["required", OneTool(name="f")])
+async def test_chat_models_that_cannot_think_where_they_must_call_are_told_not_to(
+    choice: Any,
+) -> None:
+    off = {"thinking": {"type": "disabled"}}
+    wishes = {"tools": (F,), "tool_choice": choice, "effort": "high"}
+    deepseek, kimi = model("deepseek", "deepseek-v4-pro"), model("moonshot", "kimi-k3")
+
+    forced = await added("openai_chat", profile=deepseek, **wishes)
+    free = await added("openai_chat", profile=deepseek, **wishes | {"tool_choice": "auto"})
+    able = await added("openai_chat", profile=kimi, **wishes)
+
+    assert forced == off | {"tool_choice": "required" if choice == "required" else NAMED}
+    assert free == {"tool_choice": "auto", "thinking": {"type": "enabled"}}
+    assert able == {"tool_choice": "required", "reasoning_effort": "high"}
+
+
 async def test_responses_are_told_an_effort_and_asked_for_a_summary() -> None:
     five = model("openai", "gpt-5.1")
 

@@ -43,6 +43,8 @@ class Profile(Struct, frozen=True, kw_only=True):
     thinking: Literal["budget", "effort", "always"] = "budget"
     """Whether it is told in tokens (`anthropic`, `gemini`; `ollama`: yes or no) or by a level;
     `always`: by a level, and it cannot be turned off."""
+    forced_thinks: bool = True
+    """Whether it may think where it must call a tool; else it is told not to (`openai_chat`)."""
     thinking_budget: tuple[int, int] = (0, 24_576)
     """The fewest and the most tokens that may be said (`gemini`)."""
     include_usage: bool = True
@@ -126,6 +128,16 @@ _MODELS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = (
     (re.compile(r"grok-(4\.[3-9](\D|$)|[5-9])"), {"effort": "reasoning_effort"}),
     (re.compile(r"grok-(3-mini|4|[5-9])"), {"stop": False}),
     (re.compile(r"(moonshot-v1|kimi-k2(-|$))|(^|/)glm-(3|4(v|-|$))"), {"thinks": False}),
+    (re.compile(r"kimi-k2\.7"), {"thinks": False, "tool_choices": ("none",)}),  # it always thinks
+    (
+        re.compile(r"kimi-k3"),
+        {
+            "effort": "reasoning_effort",
+            "efforts": ("low", "high"),
+            "tool_choices": ("none", "required"),
+            "forced_thinks": True,
+        },
+    ),
     (re.compile(r"claude-(2|instant|3-(opus|sonnet|haiku|5))"), {"thinks": False}),
     (re.compile(r"claude-(opus|sonnet|haiku)-4[-.][1-9](\D|$)"), {"one_sampling": True}),
     (  # 4.6 was the first that decides by itself how much

@@ -45,18 +45,27 @@ VENDORS: Final[Mapping[str, Vendor]] = {
     "deepseek": Vendor(
         name="DeepSeek",
         base_url="https://api.deepseek.com/v1",
-        profile=Profile(empty_content="string", json_schema=False, vision=False, effort="thinking"),
+        profile=Profile(
+            empty_content="string",
+            json_schema=False,
+            vision=False,
+            effort="thinking",
+            forced_thinks=False,
+        ),
     ),
     "moonshot": Vendor(
         name="Moonshot",
         base_url="https://api.moonshot.cn/v1",
-        profile=Profile(empty_content="string", effort="thinking", tool_choices=("none",)),
+        profile=Profile(empty_content="string", effort="thinking", forced_thinks=False),
     ),
     "dashscope": Vendor(
         name="DashScope",
         base_url="https://dashscope.aliyuncs.com/compatible-mode/v1",
         profile=Profile(
-            empty_content="string", effort="enable_thinking", tool_choices=("none", "one")
+            empty_content="string",
+            effort="enable_thinking",
+            forced_thinks=False,
+            tool_choices=("none", "one"),
         ),
     ),
     "zhipu": Vendor(

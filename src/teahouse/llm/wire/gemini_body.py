@@ -16,6 +16,7 @@ from teahouse.llm.wire.history import History
 
 _WIRE: Final = "gemini"
 _READ: Final = (PICTURES - {"image/gif"}) | {PDF, "image/heic", "image/heif"}
+_READ_IN_RESULTS: Final = (PICTURES - {"image/gif"}) | {PDF, "text/plain"}
 _READ_KINDS: Final = ("audio/", "video/", "text/")
 _LARGEST: Final = 14_000_000  # 20 MB is what a whole request may have, and base64 adds a third
 _LARGEST_SEED: Final = 0x7FFF_FFFF
@@ -167,7 +168,7 @@ class _History(History):
         for part in result.content:
             if isinstance(part, Text):
                 lines.append(part.text)
-            elif self._profile.result_media and not is_address(part) and self._sees(part):
+            elif self._sees_in_result(part):
                 shown.append(await self._blob(part))
             else:
                 lines.append(mention(part))
@@ -198,6 +199,10 @@ class _History(History):
         read = blob.media_type in _READ or blob.media_type.startswith(_READ_KINDS)
         here = self._files.has(blob) and blob.size <= _LARGEST
         return self._profile.vision and read and here
+
+    def _sees_in_result(self, blob: Blob) -> bool:
+        able = self._profile.result_media and blob.media_type in _READ_IN_RESULTS
+        return able and not is_address(blob) and self._sees(blob)
 
 
 def _shown(item: JsonObject) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from teahouse.core.codec import encode
 from teahouse.core.messages import (
     Blob,
@@ -46,6 +48,9 @@ async def chat_body(
     if request.schema is not None:
         body["response_format"] = _response_format(request.schema, profile)
     _begin_reply(body, profile)
+    forced = choice == "required" or isinstance(choice, OneTool)
+    if forced and not profile.forced_thinks:
+        request = replace(request, effort="none", thinking_tokens=None)
     wishes = _sampling(request, profile) | _thinking(request, profile)
     if choice is not None:
         wishes["tool_choice"] = _choice(choice)
