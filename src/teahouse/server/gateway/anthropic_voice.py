@@ -1,7 +1,6 @@
 """Tells a reply as Anthropic's Messages do: blocks, one after another, each begun and ended.
 
-Parts may come side by side, blocks may not: a part waits for the ones before it that are open. A
-call is told when it is whole, as nobody knows its name before.
+A call is told when it is whole, as nobody knows its name before.
 """
 
 from __future__ import annotations
@@ -10,12 +9,9 @@ from collections.abc import Sequence
 from typing import Final
 
 import msgspec
-from msgspec import Struct, field
 
 from teahouse.core.events import (
     DeltaKind,
-    PartDelta,
-    PartDone,
     Reason,
     ReplyDone,
     StreamEvent,
@@ -28,6 +24,7 @@ from teahouse.server.gateway.anthropic_sealed import Sealed, seal
 from teahouse.server.gateway.broken_call import arguments_of
 from teahouse.server.gateway.carry import pack
 from teahouse.server.gateway.dialect import Refusal
+from teahouse.server.gateway.in_turn import Again, InTurn, Piece, Turn, Whole
 from teahouse.server.sse import one_line
 
 _STOPS: Final[dict[Reason, str]] = {
@@ -66,26 +63,16 @@ def refusal_body(refusal: Refusal) -> JsonObject:
     return {"type": "error", "error": error}
 
 
-class _Coming(Struct):
-    """A part of which something has come; `shown` is how much of `pieces` has been told."""
-
-    kind: DeltaKind | None
-    pieces: list[str] = field(default_factory=list[str])
-    shown: int = 0
-    done: Part | None = None
-
-
 class MessagesVoice:
     """`input_estimate`: tokens of the request, told until the real count is known."""
 
     def __init__(self, model: str, input_estimate: int) -> None:
         self._model, self._input_estimate = model, input_estimate
         self._id = new_id("msg")
-        self._coming: dict[int, _Coming] = {}
-        self._told: dict[int, Part] = {}
-        self._late: list[JsonObject] = []
+        self._turns = InTurn()
+        self._late: list[JsonObject] = []  # sealed blocks that wait for the open one to end
         self._thoughts: dict[int, int] = {}  # place among the thoughts, by index of the part
-        self._open: int | None = None  # index of the part whose block has begun
+        self._open = False
         self._block = 0  # number of the block that is open or comes next
 
     def begin(self) -> bytes:
@@ -95,17 +82,11 @@ class MessagesVoice:
     def tell(self, batch: Sequence[StreamEvent], /) -> bytes:
         said: list[bytes] = []
         for event in batch:
-            match event:
-                case PartDelta():
-                    if event.index not in self._told:
-                        coming = self._coming.setdefault(event.index, _Coming(event.kind))
-                        coming.pieces.append(event.delta)
-                        self._go_on(said)
-                case PartDone():
-                    self._take(event.index, event.part)
-                    self._go_on(said)
-                case ReplyDone():
-                    self._end(event, said)
+            if isinstance(event, ReplyDone):
+                self._end(event, said)
+                continue
+            for turn in self._turns.take(event):
+                self._say(turn, said)
         return b"".join(said)
 
     def beat(self) -> bytes:
@@ -132,63 +113,43 @@ class MessagesVoice:
             "usage": _usage(usage),
         }
 
-    def _take(self, index: int, part: Part) -> None:
-        known = self._told.get(index)
-        if known is None:
-            self._coming.setdefault(index, _Coming(None)).done = part
-        elif isinstance(part, Thinking) and part.opaque and isinstance(known, Thinking):
-            # what its vendor wants back has come after its end
-            sealed = Sealed(opaque=part.opaque, thought=self._thoughts.get(index))
-            if part.opaque != known.opaque:
-                self._late.append(_sealed_block(sealed))
-                self._told[index] = part
+    def _say(self, turn: Turn, said: list[bytes]) -> None:
+        match turn:
+            case Piece():
+                if not self._open:
+                    self._open = True
+                    said.append(_begun(self._block, _empty_block(turn.kind)))
+                said.append(_SHOWN[turn.kind] % (self._block, _quoted(turn.text)))
+            case Whole():
+                self._finish(turn, said)
+            case Again():
+                self._remember(turn)
+        if not self._open:
+            late, self._late = self._late, []
+            for block in late:
+                self._tell_block(block, said)
 
-    def _go_on(self, said: list[bytes]) -> None:
-        """Tell what may be told now: of the open part, then of those that come first."""
-        while True:
-            if self._open is None:
-                for block in self._late:
-                    self._tell_block(block, said)
-                self._late.clear()
-                if not self._coming:
-                    return
-            index = min(self._coming) if self._open is None else self._open
-            coming = self._coming[index]
-            self._show(index, coming, said)
-            if coming.done is None:
-                return
-            self._finish(index, coming.done, said)
-
-    def _show(self, index: int, coming: _Coming, said: list[bytes]) -> None:
-        """The pieces that are new, of what can be shown in pieces."""
-        kind = coming.kind
-        if kind is None or kind == "tool_call" or coming.shown == len(coming.pieces):
-            return
-        if self._open is None:
-            self._open = index
-            said.append(_begun(self._block, _empty_block(kind)))
-        new = coming.pieces[coming.shown :]
-        said += [_SHOWN[kind] % (self._block, _quoted(piece)) for piece in new]
-        coming.shown = len(coming.pieces)
-
-    def _finish(self, index: int, part: Part, said: list[bytes]) -> None:
+    def _finish(self, turn: Whole, said: list[bytes]) -> None:
         """End the part's block, or tell the whole of one that has none yet."""
-        coming = self._coming.pop(index)
-        self._told[index] = part
-        if isinstance(part, Thinking) and (part.text or coming.shown):
-            self._thoughts[index] = len(self._thoughts)
-        if self._open is None:
+        part = turn.part
+        if isinstance(part, Thinking) and (part.text or turn.begun):
+            self._thoughts[turn.index] = len(self._thoughts)
+        if not turn.begun:
             for block in _blocks(part):
                 self._tell_block(block, said)
             return
-        if isinstance(part, Text | Thinking):
-            shown = "".join(coming.pieces)
-            if part.text != shown and part.text.startswith(shown):
-                rest = part.text[len(shown) :]
-                said.append(_SHOWN[coming.kind or "text"] % (self._block, _quoted(rest)))
+        if turn.rest:
+            kind = "thinking" if isinstance(part, Thinking) else "text"
+            said.append(_SHOWN[kind] % (self._block, _quoted(turn.rest)))
         if isinstance(part, Thinking):
             said.append(_delta(self._block, _signed(part)))
         self._close(said)
+
+    def _remember(self, turn: Again) -> None:
+        """What a vendor wants back with a thought has come after the end of its block."""
+        if isinstance(turn.part, Thinking) and turn.part.opaque:
+            place = self._thoughts.get(turn.index)
+            self._late.append(_sealed_block(Sealed(opaque=turn.part.opaque, thought=place)))
 
     def _tell_block(self, block: JsonObject, said: list[bytes]) -> None:
         """A whole block in the pieces that clients expect."""
@@ -213,16 +174,14 @@ class MessagesVoice:
 
     def _close(self, said: list[bytes]) -> None:
         said.append(_event("content_block_stop", {"index": self._block}))
-        self._open = None
+        self._open = False
         self._block += 1
 
     def _end(self, done: ReplyDone, said: list[bytes]) -> None:
-        if self._open is not None:  # it never ended: what was shown of it stays
-            self._coming.pop(self._open)
+        if self._open:  # it never ended: what was shown of it stays
             self._close(said)
-        # what is still not whole is no part of the reply, and nothing waits for it any more
-        self._coming = {i: part for i, part in self._coming.items() if part.done is not None}
-        self._go_on(said)
+        for turn in self._turns.end():
+            self._say(turn, said)
         delta = {"stop_reason": _STOPS[done.reason], "stop_sequence": None}
         said.append(_event("message_delta", {"delta": delta, "usage": _usage(done.usage)}))
         said.append(_event("message_stop", {}))

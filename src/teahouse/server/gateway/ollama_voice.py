@@ -8,12 +8,13 @@ from typing import Final
 import msgspec
 
 from teahouse.core.clock import Clock
-from teahouse.core.events import PartDelta, PartDone, Reason, ReplyDone, StreamEvent, fold
+from teahouse.core.events import Reason, ReplyDone, StreamEvent, fold
 from teahouse.core.messages import Blob, JsonObject, Part, Text, Thinking, ToolCall
 from teahouse.llm.media import mention
 from teahouse.server.gateway.broken_call import arguments_of
 from teahouse.server.gateway.carry import pack
 from teahouse.server.gateway.dialect import Refusal
+from teahouse.server.gateway.in_turn import InTurn, Piece, Turn, Whole
 from teahouse.server.gateway.ollama_read import CARRIED
 from teahouse.server.sse import one_line
 
@@ -33,8 +34,8 @@ class OllamaVoice:
         self._model, self._clock, self._chats = model, clock, chats
         self._asked_at = clock.monotonic()
         self._first_at: float | None = None
-        self._told: dict[int, int] = {}  # characters, by index of the part
-        self._calls: dict[int, ToolCall] = {}
+        self._turns = InTurn()
+        self._calls = 0
 
     def begin(self) -> bytes:
         return b""
@@ -63,44 +64,39 @@ class OllamaVoice:
         return self._object(self._said(), {"done": True, "done_reason": "load"}) + b"\n"
 
     def _lines(self, event: StreamEvent) -> list[bytes]:
-        match event:
-            case PartDelta(kind="tool_call"):
-                return []
-            case PartDelta():
-                self._told[event.index] = self._told.get(event.index, 0) + len(event.delta)
-                return [self._piece(event.kind, event.delta)]
-            case PartDone():
-                return self._finish(event.index, event.part)
-            case ReplyDone():
-                return [self._line(self._said(), self._end(event))]
+        if isinstance(event, ReplyDone):
+            rest = [self._turn(turn) for turn in self._turns.end()]
+            return [*rest, self._line(self._said(), self._end(event))]
+        return [self._turn(turn) for turn in self._turns.take(event)]
 
-    def _finish(self, index: int, part: Part) -> list[bytes]:
-        """What has not been told yet. A part may be done twice; it is told once."""
-        if isinstance(part, ToolCall):
-            if index in self._calls:
-                return []
-            self._calls[index] = part
-            return [self._line(self._said(calls=[part]))]
-        text = part.text if isinstance(part, Thinking) else _text(part)
-        rest = text[self._told.get(index, 0) :]
-        if not rest:
-            return []
-        self._told[index] = len(text)
-        return [self._piece("thinking" if isinstance(part, Thinking) else "text", rest)]
+    def _turn(self, turn: Turn) -> bytes:
+        match turn:
+            case Piece():
+                return self._piece(turn.kind, turn.text)
+            case Whole(part=ToolCall() as call):
+                self._calls += 1
+                return self._line(self._said(calls=[call], first=self._calls - 1))
+            case Whole(part=Blob() as blob):
+                return self._piece("text", mention(blob))
+            case Whole() if turn.rest:
+                kind = "thinking" if isinstance(turn.part, Thinking) else "text"
+                return self._piece(kind, turn.rest)
+            case _:
+                return b""
 
     def _piece(self, kind: str, piece: str) -> bytes:
         said = self._said(thought=piece) if kind == "thinking" else self._said(piece)
         return self._line(said)
 
     def _said(
-        self, text: str = "", thought: str = "", calls: Sequence[ToolCall] = ()
+        self, text: str = "", thought: str = "", calls: Sequence[ToolCall] = (), first: int = 0
     ) -> JsonObject:
+        """`first`: the place of the first of `calls` among all."""
         thinking = {"thinking": thought} if thought else {}
         if not self._chats:
             return {"response": text, **thinking}
         message: JsonObject = {"role": "assistant", "content": text, **thinking}
         if calls:
-            first = len(self._calls) - 1 if self._calls else 0
             message["tool_calls"] = [_call(first + n, call) for n, call in enumerate(calls)]
         return {"message": message}
 
