@@ -112,10 +112,11 @@ class History:
         if CALL in seal:
             self._sealed[str(seal[CALL])] = opaque
             return
-        parts, place = self._thoughts.get(str(seal.get(THOUGHT)), (self._turn("assistant"), -1))
-        if place < 0:  # the client has dropped the thought, or its id
-            parts.append(Thinking(text="", opaque=opaque))
+        thought = self._thoughts.get(str(seal.get(THOUGHT)))
+        if thought is None:  # the client has dropped it, or its id
+            self._turn("assistant").append(Thinking(text="", opaque=opaque))
         else:
+            parts, place = thought
             parts[place] = replace(cast("Thinking", parts[place]), opaque=opaque)
 
     def _output(self, item: Fields) -> tuple[Text | Blob, ...]:
