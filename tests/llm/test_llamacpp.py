@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
+from teahouse.core.codec import decode
 from teahouse.core.events import ReplyDone, StreamEvent, fold
 from teahouse.core.messages import Message
+from teahouse.llm.client import Client
+from teahouse.llm.embedding import EmbedRequest, floats
+from teahouse.llm.errors import NotOffered
 from teahouse.llm.local_process import Address, LocalProcess, State
 from teahouse.llm.model_file import DEFAULT_MODEL, model_file, present
 from teahouse.llm.provider import ModelRequest, Provider, ToolSpec
@@ -80,3 +86,60 @@ async def test_each_dialect_tells_it_a_conversation_with_a_call_and_its_result(
         assert done.usage.output > 0
         assert not done.usage.estimated
         assert fold(events).text or fold(events).tool_calls, wire
+
+
+@pytest.fixture
+async def embedder() -> AsyncIterator[Address]:
+    path = present(model_file(DEFAULT_MODEL), FOLDER)
+    assert path, "run `teahouse models pull`, or -m 'not model'"
+    child = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "teahouse.llm.local_child", "--embeddings"),
+        *("--model", str(path), "--context", "512"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    assert child.stdout
+    assert child.stdin
+    try:
+        async with asyncio.timeout(300):
+            yield decode(await child.stdout.readline(), Address)
+    finally:
+        child.stdin.close()  # its parent's end is its own
+        await child.wait()
+
+
+async def test_it_embeds_in_both_forms_and_like_texts_lie_near(embedder: Address) -> None:
+    texts = ("Green tea is a drink.", "Black tea is a drink.", "for (int i = 0; i < n; i++) {")
+    async with Transport() as transport:
+        settings = ProviderSettings(
+            base_url=f"{embedder.url}/v1", timeouts=Timeouts(first_event_s=300)
+        )
+        client = Client({"real": build_provider("real", settings, embedder.key, transport)})
+        numbers = await client.embed("real/local", EmbedRequest(inputs=texts))
+        packed = await client.embed("real/local", EmbedRequest(inputs=texts, packed=True))
+
+    assert all(isinstance(one, str) for one in packed.vectors)
+    assert numbers.usage.input > 0
+    assert not numbers.usage.estimated
+    found = [floats(one) for one in numbers.vectors]
+    for one, other in zip(found, packed.vectors, strict=True):
+        assert list(floats(other)) == pytest.approx(list(one), rel=1e-3, abs=1e-5)
+    assert _near(found[0], found[1]) > _near(found[0], found[2])
+
+
+async def test_it_says_that_it_embeds_nothing_while_it_talks(address: Address) -> None:
+    async with Transport() as transport:
+        settings = ProviderSettings(base_url=f"{address.url}/v1")
+        client = Client({"real": build_provider("real", settings, address.key, transport)})
+        with pytest.raises(NotOffered):
+            await client.embed("real/local", EmbedRequest(inputs=("tea",)))
+
+
+def _near(one: Sequence[float], other: Sequence[float]) -> float:
+    """The cosine of the angle between two vectors."""
+    return _product(one, other) / math.hypot(*one) / math.hypot(*other)
+
+
+def _product(one: Sequence[float], other: Sequence[float]) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True))

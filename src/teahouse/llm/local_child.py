@@ -34,7 +34,7 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever the engine prints, the answer stands alone
     key = ids.new_secret()
-    server = _serve(given.model, given.threads, given.context, key)  # it serves while it is held
+    server = _serve(given, key)  # it serves while it is held
     url = str(server.listening_address)
     _wait_until_healthy(url)
     print(json.dumps({"url": url, "key": key, "pid": os.getpid()}), file=out, flush=True)
@@ -46,6 +46,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--model", required=True)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--context", type=int, default=8192)
+    parser.add_argument("--embeddings", action="store_true", help="give vectors, and no replies")
     parser.add_argument("--parent", type=int, default=os.getppid())
     return parser.parse_args()
 
@@ -66,12 +67,15 @@ def _die_with_parent(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _serve(model: str, threads: int, context: int, key: str) -> Any:
+def _serve(given: argparse.Namespace, key: str) -> Any:
     engine: Any = import_module("xllamacpp")
     parameters = engine.CommonParams()
-    parameters.model.path = model
+    parameters.model.path = given.model
     parameters.model_alias = {"local"}
-    parameters.n_ctx = context
+    parameters.n_ctx = given.context
+    if given.embeddings:
+        parameters.embedding = True
+        parameters.pooling_type = engine.llama_pooling_type.LLAMA_POOLING_TYPE_LAST
     parameters.n_parallel = _SLOTS
     parameters.kv_unified = True  # the slots share one context instead of a third each
     parameters.cache_ram_mib = _CACHE_MB
@@ -85,7 +89,7 @@ def _serve(model: str, threads: int, context: int, key: str) -> Any:
     parameters.endpoint_slots = False
     parameters.verbosity = 1
     for cpu in (parameters.cpuparams, parameters.cpuparams_batch):
-        cpu.n_threads = threads
+        cpu.n_threads = given.threads
     return engine.Server(parameters)
 
 
