@@ -39,6 +39,8 @@ _head = msgspec.json.Decoder(_Head)
 
 def one_line(data: bytes) -> bytes:
     """JSON as one line, whatever its reader takes for the end of one."""
+    if data.isascii():
+        return data
     for found, escaped in _BREAKS:
         data = data.replace(found, escaped)
     return data

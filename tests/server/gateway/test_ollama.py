@@ -295,7 +295,9 @@ def test_an_error_is_a_line_and_the_same_as_an_answer() -> None:
 
 
 def test_who_only_loads_a_model_is_told_that_it_is_loaded() -> None:
-    (line,) = lines_of(voice(chats=False).loaded())
+    dialect = ollama.Generate()
+    empty = dialect.read(b'{"model": "v/m"}')
+    (line,) = lines_of(dialect.voice(empty, "v/m").tell([ReplyDone(reason="stop")]))
     assert (line["done"], line["done_reason"], line["response"]) == (True, "load", "")
 
 

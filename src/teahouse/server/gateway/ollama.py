@@ -32,12 +32,12 @@ class Chat:
         self._clock = clock or SystemClock()
 
     def read(self, body: bytes, /) -> Asked:
-        """A request without messages is to be answered by `OllamaVoice.loaded` alone."""
+        """Without messages nothing is asked, and no model is to be."""
         return read_chat(body)
 
     def voice(self, asked: Asked, model: str, /) -> OllamaVoice:
-        del asked
-        return OllamaVoice(model, self._clock, chats=True)
+        loads = not asked.request.messages
+        return OllamaVoice(model, self._clock, chats=True, loads=loads)
 
     def refuse(self, refusal: Refusal, /) -> bytes:
         return refusal_line(refusal)
@@ -50,8 +50,8 @@ class Generate(Chat):
         return read_generate(body)
 
     def voice(self, asked: Asked, model: str, /) -> OllamaVoice:
-        del asked
-        return OllamaVoice(model, self._clock, chats=False)
+        loads = not asked.request.messages
+        return OllamaVoice(model, self._clock, chats=False, loads=loads)
 
 
 def version() -> bytes:

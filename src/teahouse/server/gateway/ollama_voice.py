@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
 
 import msgspec
 
@@ -25,13 +25,27 @@ _STOPS: Final[dict[Reason, str]] = {
     "content_filter": "content_filter",
 }
 _NANOSECONDS: Final = 1_000_000_000
+_HEAD: Final = b'{"model":%s,"created_at":"%s",'
+_TEXT: Final = _HEAD + b'"message":{"role":"assistant","content":%s},"done":false}\n'
+_THOUGHT: Final = (
+    _HEAD + b'"message":{"role":"assistant","content":"","thinking":%s},"done":false}\n'
+)
+_PIECES: Final = {
+    (True, "text"): _TEXT,
+    (True, "thinking"): _THOUGHT,
+    (False, "text"): _HEAD + b'"response":%s,"done":false}\n',
+    (False, "thinking"): _HEAD + b'"response":"","thinking":%s,"done":false}\n',
+}
 
 
 class OllamaVoice:
-    """`chats`: the text stands in a message, as of `/api/chat`; else it is a `response`."""
+    """`chats`: the text stands in a message, as of `/api/chat`; else it is a `response`. `loads`:
+    nothing was asked, and the client only wants the model to be ready."""
 
-    def __init__(self, model: str, clock: Clock, *, chats: bool) -> None:
+    def __init__(self, model: str, clock: Clock, *, chats: bool, loads: bool = False) -> None:
         self._model, self._clock, self._chats = model, clock, chats
+        self._stops: Mapping[Reason, str] = {**_STOPS, "stop": "load"} if loads else _STOPS
+        self._quoted_model = msgspec.json.encode(model)
         self._asked_at = clock.monotonic()
         self._first_at: float | None = None
         self._turns = InTurn()
@@ -59,10 +73,6 @@ class OllamaVoice:
         text = "".join(map(_text, parts))
         return self._object(self._said(text, thought, calls), self._end(done))
 
-    def loaded(self) -> bytes:
-        """The answer to a request that holds nothing to answer: clients load a model so."""
-        return self._object(self._said(), {"done": True, "done_reason": "load"}) + b"\n"
-
     def _lines(self, event: StreamEvent) -> list[bytes]:
         if isinstance(event, ReplyDone):
             rest = [self._turn(turn) for turn in self._turns.end()]
@@ -84,9 +94,11 @@ class OllamaVoice:
             case _:
                 return b""
 
-    def _piece(self, kind: str, piece: str) -> bytes:
-        said = self._said(thought=piece) if kind == "thinking" else self._said(piece)
-        return self._line(said)
+    def _piece(self, kind: Literal["text", "thinking"], piece: str) -> bytes:
+        """The line that comes most, written without building it up."""
+        form = _PIECES[self._chats, kind]
+        said = msgspec.json.encode(piece)
+        return one_line(form % (self._quoted_model, self._now().encode(), said))
 
     def _said(
         self, text: str = "", thought: str = "", calls: Sequence[ToolCall] = (), first: int = 0
@@ -103,10 +115,10 @@ class OllamaVoice:
     def _end(self, done: ReplyDone | None) -> JsonObject:
         end = self._clock.monotonic()
         first = end if self._first_at is None else self._first_at
-        reason = "stop" if done is None else _STOPS[done.reason]
+        reason: Reason = "stop" if done is None else done.reason
         return {
             "done": True,
-            "done_reason": reason,
+            "done_reason": self._stops[reason],
             "total_duration": _nanoseconds(end - self._asked_at),
             "load_duration": 0,
             "prompt_eval_count": done.usage.input if done else 0,
@@ -119,10 +131,11 @@ class OllamaVoice:
         return self._object(said, end or {"done": False}) + b"\n"
 
     def _object(self, said: JsonObject, end: JsonObject) -> bytes:
-        at = self._clock.now().isoformat().replace("+00:00", "Z")
-        return one_line(
-            msgspec.json.encode({"model": self._model, "created_at": at, **said, **end})
-        )
+        head = {"model": self._model, "created_at": self._now()}
+        return one_line(msgspec.json.encode({**head, **said, **end}))
+
+    def _now(self) -> str:
+        return self._clock.now().isoformat().replace("+00:00", "Z")
 
 
 def refusal_line(refusal: Refusal) -> bytes:

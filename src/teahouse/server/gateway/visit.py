@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from teahouse.chat.scopes import may_use_model
 from teahouse.core.clock import SystemClock
 from teahouse.core.errors import NotAllowed
-from teahouse.core.events import StreamEvent
+from teahouse.core.events import ReplyDone, StreamEvent
 from teahouse.llm.errors import NoSuchModel
 from teahouse.llm.usage import Caller
 from teahouse.server.errors import known_error
@@ -62,6 +62,8 @@ class Visit:
             await telling.fail(refusal_for(known_error(error), headers, language))
 
     def _stream(self, asked: Asked) -> AsyncGenerator[Sequence[StreamEvent], None]:
+        if not asked.request.messages:
+            return _nothing()  # Ollama's clients ask so for a model to be loaded
         caller = self.caller(asked.conversation)
         return self.house.inference.stream(asked.model, asked.request, caller)
 
@@ -110,6 +112,10 @@ class Visit:
 
         await attend(self.incoming.receive, doing())
         return found[0]
+
+
+async def _nothing() -> AsyncGenerator[Sequence[StreamEvent], None]:
+    yield [ReplyDone(reason="stop")]
 
 
 async def _all(stream: AsyncGenerator[Sequence[StreamEvent], None]) -> list[StreamEvent]:
