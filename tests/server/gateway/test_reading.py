@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from teahouse.core.errors import Invalid
+from teahouse.core.messages import JsonObject
+from teahouse.server.gateway.dialect import Dialect
+from teahouse.server.gateway.openai_chat import OpenAIChat
 from teahouse.server.gateway.pictures import Media
 from teahouse.server.gateway.reading import Fields, read_object
+from teahouse.server.gateway.seed_chat import SeedChat
 
 PNG = b"\x89PNG\r\n\x1a\n and more"
 
@@ -131,9 +136,52 @@ def test_an_address_stays_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["f_123", "inline:abc", "file:///etc/passwd", "https://", "", "http://[::1", "data:x"]
+    "url",
+    [
+        "f_123",
+        "inline:abc",
+        "file:///etc/passwd",
+        "https://",
+        "",
+        "http://[::1",
+        "data:x",
+        "\0http://a",
+        "http://a b",
+        "ht\ntp://a",
+    ],
 )
 def test_no_client_names_a_file_of_the_house(url: str) -> None:
     with pytest.raises(Invalid) as error:
         Media().add_url(url, "f")
     assert error.value.code == "media_address"
+
+
+_NAMES = (
+    *("messages", "role", "content", "type", "text", "image_url", "url", "file", "file_data"),
+    *("input_audio", "data", "format", "tool_calls", "toolCalls", "function", "name", "arguments"),
+    *("id", "tools", "tool_choice", "parameters", "response_format", "json_schema", "schema"),
+    *("reasoning", "reasoning_details", "extra_content", "teahouse", "stop", "n", "stream"),
+    *("stream_options", "metadata", "user", "allowed_tools", "function_call", "max_tokens"),
+)
+_WORDS = ("user", "assistant", "tool", "function", "text", "image_url", "teahouse", "th1.e30=", "[")
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(_WORDS) | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.sampled_from(_NAMES), inner, max_size=5),
+    max_leaves=12,
+)  # fmt: skip
+_spoken = st.fixed_dictionaries(
+    {"role": st.sampled_from(["user", "assistant", "tool", "function"])},
+    optional={name: _values for name in _NAMES if name not in {"role", "messages"}},
+)
+
+
+@pytest.mark.parametrize("dialect", [OpenAIChat(), SeedChat()])
+@given(st.lists(_spoken, max_size=2), st.dictionaries(st.sampled_from(_NAMES), _values))
+def test_no_request_raises_anything_but_invalid(
+    dialect: Dialect, messages: list[JsonObject], fields: JsonObject
+) -> None:
+    for body in ({"messages": messages} | fields, fields | {"messages": messages}):
+        with contextlib.suppress(Invalid):
+            dialect.read(json.dumps(body).encode())

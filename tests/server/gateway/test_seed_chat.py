@@ -72,6 +72,10 @@ def test_calls_and_results_of_earlier_rounds_become_ours() -> None:
         ({"messages": [{"role": "user"}]}, "messages[0].content"),
         ({"messages": [{"role": "user", "content": ["x"]}]}, "messages[0].content"),
         ({"messages": [{"role": "tool", "content": "x"}]}, "messages[0].toolCallId"),
+        (
+            {"messages": [{"role": "assistant", "toolCalls": [{"id": "1", "name": "x"}]}]},
+            "messages[0].toolCalls[0].arguments",
+        ),
         ({"maxTokens": 0}, "maxTokens"),
         ({"temperature": "hot"}, "temperature"),
         ({"tools": [{"description": "x"}]}, "tools[0].name"),
@@ -102,11 +106,12 @@ def test_a_reply_is_tokens_calls_and_the_end_with_what_it_took() -> None:
     )
     told = heard(body)
     carried = told[2]["call"].pop("carry")
+    unread = {"INVALID_JSON": '{"a'}
     assert told == [
         {"type": "token", "content": "It"},
         {"type": "token", "content": " is"},
         {"type": "toolCall", "call": {"id": "1", "name": "now", "arguments": {"a": 1}}},
-        {"type": "toolCall", "call": {"id": "2", "name": "now", "arguments": '{"a'}},
+        {"type": "toolCall", "call": {"id": "2", "name": "now", "arguments": unread}},
         {
             "type": "done",
             "usage": {"input": 5, "output": 2, "total": 7, "cached": 1},

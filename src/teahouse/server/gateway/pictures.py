@@ -76,11 +76,13 @@ class Media:
         self, url: str, field: str, *, name: str = "", kind: str = "image/jpeg"
     ) -> Blob:
         """An address stays one: whoever answers the request fetches it, not this house."""
+        url = url.strip()
         try:
             parts = urlsplit(url)
         except ValueError as error:
             raise Invalid("media_address", field=field, value=url[:_SHOWN]) from error
-        if parts.scheme.lower() not in {"http", "https"} or not parts.netloc:
+        fetched = parts.scheme in {"http", "https"} and parts.netloc
+        if not fetched or not url.isprintable() or " " in url:
             raise Invalid("media_address", field=field, value=url[:_SHOWN])
         last = unquote(parts.path.rpartition("/")[2])
         kind = _SUFFIXES.get(last.rpartition(".")[2].lower(), kind)

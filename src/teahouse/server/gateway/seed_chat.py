@@ -12,7 +12,7 @@ from teahouse.core.codec import encode
 from teahouse.core.events import PartDelta, PartDone, ReplyDone, StreamEvent
 from teahouse.core.messages import JsonObject, Message, Part, Text, ToolCall, ToolResult
 from teahouse.llm.provider import ModelRequest, ToolSpec
-from teahouse.llm.tool_calls import arguments_text, read_call
+from teahouse.server.gateway.broken_call import arguments_of, read_arguments
 from teahouse.server.gateway.carry import pack, unpack
 from teahouse.server.gateway.dialect import Asked, Refusal
 from teahouse.server.gateway.reading import Fields, read_object
@@ -96,10 +96,8 @@ def _event(value: JsonObject) -> bytes:
 
 
 def _call(call: ToolCall) -> JsonObject:
-    """Arguments that were no object are told as the model wrote them: `{}` instead could be run.
-    `carry` comes back with the call where its vendor wants it back."""
-    arguments = call.arguments if call.malformed is None else call.malformed
-    told: JsonObject = {"id": call.id, "name": call.name, "arguments": arguments}
+    """`carry` comes back with the call where its vendor wants something back."""
+    told: JsonObject = {"id": call.id, "name": call.name, "arguments": arguments_of(call)}
     return told | ({"carry": pack(call.opaque)} if call.opaque else {})
 
 
@@ -131,10 +129,15 @@ def _message(message: Fields) -> Message:
 
 
 def _called(call: Fields) -> ToolCall:
-    arguments = arguments_text(call.raw("arguments"))
+    arguments, malformed = read_arguments(call.need_object("arguments").values)
     carried = call.text("carry")
-    opaque = unpack(carried) if carried else None
-    return read_call(call.text("id") or None, call.need_text("name"), arguments, opaque)
+    return ToolCall(
+        id=call.need_text("id"),
+        name=call.need_text("name"),
+        arguments=arguments,
+        malformed=malformed,
+        opaque=unpack(carried) if carried else None,
+    )
 
 
 def _tool(tool: Fields) -> ToolSpec:
