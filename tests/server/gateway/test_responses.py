@@ -43,6 +43,8 @@ from teahouse.server.gateway.dialect import Refusal
 from teahouse.server.gateway.responses import OpenAIResponses
 from teahouse.server.gateway.responses_read import ResponsesAsked
 from teahouse.server.gateway.responses_voice import ResponsesVoice
+from tests.server.gateway.replies import Told
+from tests.server.gateway.replies import replies as side_by_side
 
 PNG = b"\x89PNG\r\n\x1a\n and more"
 PNG_URL = f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
@@ -539,13 +541,14 @@ def agrees(response: Response, events: list[StreamEvent]) -> None:
 
 def plain(message: Message) -> Message:
     """What no vendor takes (numbers beyond 64 bits, NUL) is told as `llm.repair` has it."""
-    parts = [
-        replace(part, arguments=plain_object(part.arguments))
-        if isinstance(part, ToolCall)
-        else part
-        for part in message.parts
-    ]
-    return Message(role=message.role, parts=tuple(parts))
+    return Message(role=message.role, parts=tuple(map(_plain, message.parts)))
+
+
+def _plain(part: Part) -> Part:
+    if not isinstance(part, ToolCall):
+        return part
+    malformed = part.malformed.strip() if part.malformed else None
+    return replace(part, arguments=plain_object(part.arguments), malformed=malformed)
 
 
 @settings(deadline=None)
@@ -567,6 +570,17 @@ def test_the_sdk_reads_a_reply_in_one_piece_as_the_events_mean_it(
     response = client(lambda voice: voice.whole(events)).responses.create(model="m/x", input="Hi")
     agrees(response, events)
     Response.model_validate(response.model_dump(mode="json", exclude_none=True))
+
+
+@settings(deadline=None)
+@given(side_by_side())
+def test_no_part_of_those_that_come_side_by_side_is_lost(told: Told) -> None:
+    """A call stands where it was whole, which may be after a part that began later."""
+    response, _ = streamed(told.batches)
+    message = fold(told.events)
+    assert response.output_text == message.text
+    back = [part for message in given_back(response) for part in message.parts]
+    assert sorted(map(repr, back)) == sorted(map(repr, plain(message).parts))
 
 
 def test_a_stream_has_each_event_that_clients_wait_for_in_its_place() -> None:
