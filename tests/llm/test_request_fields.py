@@ -8,11 +8,15 @@ from typing import Any, Final
 import pytest
 from msgspec.structs import replace
 
+from teahouse.core.events import StreamEvent, fold
 from teahouse.core.messages import Blob, JsonObject, Message
+from teahouse.llm.client import Client
 from teahouse.llm.errors import NoAddresses, RequestRefused
+from teahouse.llm.middlewares import build_pipeline
 from teahouse.llm.profiles import Profile, profile_for
 from teahouse.llm.provider import ModelRequest, OneTool, ToolSpec
 from teahouse.llm.providers import build_provider
+from teahouse.llm.schema_tools import SchemaTools
 from teahouse.llm.settings import ProviderSettings, WireName
 from teahouse.llm.transport import Transport
 from teahouse.llm.vendors import VENDORS
@@ -25,6 +29,7 @@ from teahouse.llm.wire.openai_responses_body import responses_body
 from teahouse.testing import ollama_answers
 from teahouse.testing.answers import json_answer
 from teahouse.testing.endpoint import Endpoint
+from teahouse.testing.providers import ScriptedProvider
 from tests.llm.conversation import Write, body_of, call, result, said
 
 pytestmark = pytest.mark.anyio
@@ -651,3 +656,57 @@ async def test_pictures_in_results_go_where_the_dialect_can_carry_them() -> None
     assert newer["functionResponse"]["parts"] == [
         {"inlineData": {"mimeType": "image/png", "data": "cG5n"}}
     ]
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"top_p": 0.9},
+        {"seed": 7},
+        {"stop": ("a",)},
+        {"tool_choice": "none"},
+        {"tool_choice": OneTool(name="f")},
+        {"parallel_calls": False},
+        {"effort": "low"},
+        {"thinking_tokens": 5},
+        {"media": {"inline:1": b"other"}},
+        {"own": {"ollama": {"keep_alive": 1}}},
+    ],
+    ids=str,
+)
+async def test_the_cache_tells_requests_apart_by_every_wish(wish: JsonObject) -> None:
+    provider = ScriptedProvider(["one", "two"])
+    pipeline = build_pipeline(["cache"], {})
+    client = Client({"a": provider}, pipeline=lambda: pipeline)
+    plain = ModelRequest(model="m", messages=(said("user", "see", PNG),), media=MEDIA)
+
+    async def ask(request: ModelRequest) -> str:
+        events: list[StreamEvent] = []
+        async for batch in client.stream("a/m", request):
+            events += batch
+        return fold(events).text
+
+    assert await ask(plain) == "one"
+    assert await ask(replace(plain, **wish)) == "two"
+    assert await ask(plain) == await ask(replace(plain)) == "one"
+
+
+async def small(choice: Any, *script: str) -> tuple[Message, list[ModelRequest]]:
+    """What a model without tool calls of its own is asked, and what it says."""
+    inner = ScriptedProvider([*script])
+    asked = ModelRequest(model="m", messages=(HI,), tools=(F, G), tool_choice=choice)
+    events: list[StreamEvent] = []
+    async for batch in SchemaTools(inner).stream(asked):
+        events += batch
+    return fold(events), inner.requests
+
+
+async def test_models_that_are_asked_for_tools_by_schema_heed_the_choice() -> None:
+    silent, (plain,) = await small("none", "hello")
+    must, (question,) = await small("required", '"g"')
+    one, (narrow,) = await small(OneTool(name="g"), '"g"')
+
+    assert (silent.text, plain.schema, plain.tools) == ("hello", None, ())
+    assert question.schema == {"type": "string", "enum": ["f", "g"]}
+    assert narrow.schema == {"type": "string", "enum": ["g"]}
+    assert [made.name for made in (*must.tool_calls, *one.tool_calls)] == ["g", "g"]
