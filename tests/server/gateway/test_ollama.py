@@ -304,13 +304,15 @@ def test_who_only_loads_a_model_is_told_that_it_is_loaded() -> None:
 ROWS = (
     ModelEntry(id="open.ai/gpt", provider="open.ai", context_window=4096, vision=True),
     ModelEntry(id="local/small", provider="local", local=True),
+    ModelEntry(id="acme/asleep", provider="acme", ready=False, note="no key"),
+    ModelEntry(id="agent/ann", provider="agent"),
 )
 
 
 def test_the_models_are_listed_with_an_identity_that_stays() -> None:
     first = json.loads(ollama.tags(ROWS, AT))["models"]
     again = json.loads(ollama.tags(ROWS[:1], AT))["models"]
-    assert [model["name"] for model in first] == ["open.ai/gpt", "local/small"]
+    assert [model["name"] for model in first] == ["open.ai/gpt", "local/small", "agent/ann"]
     assert first[0] == again[0]
     assert len(first[0]["digest"]) == 64
     assert first[0]["digest"] != first[1]["digest"]
@@ -332,7 +334,8 @@ def test_a_model_is_shown_with_its_window_and_what_it_can_do() -> None:
     assert told["capabilities"] == ["completion", "tools", "vision"]
     unknown = json.loads(ollama.show(ROWS[1], AT))
     assert not any("context_length" in key for key in unknown["model_info"])
-    assert "vision" not in unknown["capabilities"]
+    assert unknown["capabilities"] == ["completion", "tools"]
+    assert json.loads(ollama.show(ROWS[3], AT))["capabilities"] == ["completion"]
 
 
 @pytest.mark.parametrize("body", [b'{"model": "a"}', b'{"name": "a"}'])

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from teahouse.chat.scopes import AGENT
 from teahouse.core.clock import Clock, SystemClock
 from teahouse.core.messages import JsonObject
 from teahouse.server.gateway.dialect import Asked, Refusal
@@ -60,7 +61,7 @@ def version() -> bytes:
 
 def tags(rows: Iterable[ModelEntry], at: datetime) -> bytes:
     """`at`: a time for clients that show when a model was changed; nobody knows it."""
-    models = [_head(row) | {"modified_at": _time(at)} for row in rows]
+    models = [_head(row) | {"modified_at": _time(at)} for row in rows if row.ready]
     return msgspec.json.encode({"models": models})
 
 
@@ -82,11 +83,15 @@ def read_show(body: bytes) -> str:
 
 
 def show(row: ModelEntry, at: datetime) -> bytes:
-    """Nobody says of a model that it calls tools; most do, and clients offer none otherwise."""
+    """Nobody says of a model that it calls tools; most do, and clients offer none otherwise. An
+    agent has its own."""
     family = _family(row)
     info: JsonObject = {"general.architecture": family, "general.basename": row.id}
     if row.context_window is not None:
         info[f"{family}.context_length"] = row.context_window
+    able = ["completion"]
+    able += [] if row.id.startswith(AGENT) else ["tools"]
+    able += ["vision"] if row.vision else []
     return msgspec.json.encode(
         {
             "modelfile": f"FROM {row.id}",
@@ -95,7 +100,7 @@ def show(row: ModelEntry, at: datetime) -> bytes:
             "license": "",
             "details": _details(row),
             "model_info": info,
-            "capabilities": ["completion", "tools", *(["vision"] if row.vision else [])],
+            "capabilities": able,
             "modified_at": _time(at),
         }
     )
