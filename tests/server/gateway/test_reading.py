@@ -7,7 +7,7 @@ import contextlib
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teahouse.core.errors import Invalid
@@ -178,6 +178,7 @@ _spoken = st.fixed_dictionaries(
 
 
 @pytest.mark.parametrize("dialect", [OpenAIChat(), SeedChat()])
+@settings(max_examples=30)
 @given(st.lists(_spoken, max_size=2), st.dictionaries(st.sampled_from(_NAMES), _values))
 def test_no_request_raises_anything_but_invalid(
     dialect: Dialect, messages: list[JsonObject], fields: JsonObject
