@@ -4,8 +4,8 @@
 that each case gives, byte by byte, or in one write. Prints each failing id with expected and
 actual, then `N/M`; exits 0 only if all pass. The form of a case:
 
-- `dialect`; `status`, `headers`, `writes_b64`, `close` (`eof`, `reset`): what the endpoint answers;
-  `profile`: quirks switched on
+- `dialect`; `status`, `headers`, `writes_b64`, `close` (`eof`, `reset`, or `open`: silence): what
+  the endpoint answers; `profile`: quirks switched on
 - `expect`, of which only what is there is judged: `text`, `reasoning`, `tools` `[[id or "*", name,
   arguments]]`, `finish` (`*` for any), `usage` `[in, out]`, `error` (null, `raise`, or
   `invalid_tool_args`), `roundtrip`: dotted paths that must occur in the next request's body
@@ -121,6 +121,8 @@ def answer_of(case: Case, cut: Cut) -> Answer:
             steps.extend(_A_READ_APART)
     if case.get("close") == "reset":
         steps.append("reset")
+    elif case.get("close") == "open":
+        steps.append("hang")
     headers = {"Content-Type": "text/event-stream"}
     given: dict[str, str] = case.get("headers") or {}
     if any(name.lower() == "content-type" for name in given):
