@@ -323,6 +323,8 @@ async def test_leaving_a_speech_closes_the_vendors_socket_and_is_noted() -> None
         await endpoint.requests[0].closed.wait()
 
     assert [(one.outcome, one.caller.purpose) for one in book.calls] == [("cancelled", "speech")]
+    assert book.calls[0].estimated
+    assert book.calls[0].output > 0
 
 
 async def test_a_speech_that_was_heard_is_not_begun_anew() -> None:

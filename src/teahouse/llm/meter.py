@@ -7,6 +7,8 @@ import logging
 from collections.abc import Sequence
 from typing import Generic, Protocol, TypeVar
 
+from msgspec.structs import replace
+
 from teahouse.core.clock import Clock
 from teahouse.core.errors import ProviderError
 from teahouse.core.events import PartDelta, ReplyDone, StreamEvent, Usage
@@ -76,7 +78,8 @@ class TalkCount:
 
 
 class MediaCount:
-    """Of a single call; what was cut may have come to all that it could."""
+    """Of a single call. What was cut may have come to all that it could: nobody has told, and a
+    budget must hold."""
 
     def __init__(self, most: Usage) -> None:
         self._most = most
@@ -93,7 +96,7 @@ class MediaCount:
         return self._usage
 
     def estimate(self) -> Usage:
-        return Usage(input=self._most.input, estimated=True)
+        return replace(self._most, estimated=True)
 
 
 class Meter(Generic[Item]):
