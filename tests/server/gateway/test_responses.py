@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -306,7 +307,7 @@ def test_verbosity_and_summary_go_only_to_endpoints_that_know_them() -> None:
     assert asked.request.own == {
         "openai_responses": {
             "text": {"verbosity": "high"},
-            "reasoning": {"effort": "low", "summary": "auto"},
+            "reasoning": {"summary": "auto"},
         }
     }
 
@@ -453,6 +454,39 @@ def test_a_picture_in_a_reply_is_refused() -> None:
     picture = {"type": "input_image", "image_url": PNG_URL}
     with pytest.raises(Invalid, match=r"input\[0\].content\[0\].type"):
         messages({"role": "assistant", "content": [picture]})
+
+
+WORDS = (
+    *("message", "function_call", "function_call_output", "reasoning", "item_reference", "user"),
+    *(
+        "assistant",
+        "function",
+        "allowed_tools",
+        "json_schema",
+        "input_image",
+        "input_file",
+        "th1.e30=",
+    ),
+)
+NAMES = (
+    *("input", "tools", "tool_choice", "text", "format", "reasoning", "type", "role", "content"),
+    *("summary", "encrypted_content", "output", "call_id", "name", "arguments", "parameters"),
+    *("image_url", "file_data", "schema", "id", "instructions", "store", "metadata", "user"),
+)
+leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(WORDS)
+values: st.SearchStrategy[Any] = st.recursive(
+    leaves,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5)
+    ),
+)
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.sampled_from(NAMES), values))
+def test_whatever_comes_is_read_or_named(fields: JsonObject) -> None:
+    with contextlib.suppress(Invalid):
+        read(**fields)
 
 
 # replies

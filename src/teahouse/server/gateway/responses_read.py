@@ -201,7 +201,7 @@ def _own(
     if verbosity:
         given["text"] = verbosity | ({"format": form} if json_only else {})
     if "summary" in reasoning:
-        given["reasoning"] = reasoning
+        given["reasoning"] = {"summary": reasoning["summary"]}
     if key := asked.text("prompt_cache_key"):
         given["prompt_cache_key"] = key
     if given:
