@@ -342,6 +342,10 @@ def adaptive(effort: str) -> JsonObject:
         ("claude-opus-5", {"effort": "none"}, {"thinking": {"type": "disabled"}}),
         ("claude-opus-5-5", {"effort": "none"}, adaptive("low")),
         ("claude-fable-5-1", {"effort": "none"}, adaptive("low")),
+        ("claude-sonnet-5", {"effort": "none"}, {"thinking": {"type": "disabled"}}),
+        ("claude-sonnet-5-5", {"effort": "none"}, {"thinking": {"type": "between_tools"}}),
+        ("claude-sonnet-5-5", {"effort": "xhigh"}, adaptive("xhigh")),
+        ("claude-haiku-5-5", {"thinking_tokens": 0}, {"thinking": {"type": "disabled"}}),
     ],
 )
 async def test_claude_is_told_a_budget_or_an_effort_by_its_age(
@@ -372,6 +376,24 @@ async def test_nobody_thinks_who_must_call_a_tool(choice: Any, name: str) -> Non
 
     assert ("thinking" in forced, forced["temperature"]) == (False, 0.5)
     assert "thinking" in free
+
+
+async def test_claude_is_not_forced_to_call_where_that_is_refused() -> None:
+    async def asked(name: str, choice: Any) -> list[Any]:
+        found = await body(
+            "anthropic", profile=model("anthropic", name), tools=(F, G), tool_choice=choice
+        )
+        tools = [tool["name"] for tool in found["tools"]]
+        return [tools, found.get("tool_choice"), found.get("thinking")]
+
+    one, off = {"type": "tool", "name": "g"}, {"type": "disabled"}
+
+    assert await asked("claude-opus-5", OneTool(name="g")) == [["f", "g"], one, off]
+    assert await asked("claude-opus-4-6", OneTool(name="g")) == [["f", "g"], one, None]
+    for name in ("claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1"):
+        assert await asked(name, OneTool(name="g")) == [["g"], None, None]
+        assert await asked(name, "required") == [["f", "g"], None, None]
+        assert await asked(name, "none") == [["f", "g"], {"type": "none"}, None]
 
 
 async def test_a_reply_in_json_and_a_choice_of_tools_go_together() -> None:

@@ -43,6 +43,8 @@ class Profile(Struct, frozen=True, kw_only=True):
     thinking: Literal["budget", "effort", "always"] = "budget"
     """Whether it is told in tokens (`anthropic`, `gemini`; `ollama`: yes or no) or by a level;
     `always`: by a level, and it cannot be turned off."""
+    thinking_off: Literal["disabled", "between_tools"] | None = None
+    """What turns thoughts off in a model that thinks unless it is told not to (`anthropic`)."""
     forced_thinks: bool = True
     """Whether it may think where it must call a tool; else it is told not to (`openai_chat`)."""
     thinking_budget: tuple[int, int] = (0, 24_576)
@@ -144,9 +146,14 @@ _MODELS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = (
         re.compile(r"claude-(?![23]|instant|(opus|sonnet|haiku)-4([-.][0-5](\D|$)|-\d{8}|@|$))"),
         {"thinking": "effort"},
     ),
+    (  # these think whatever one says, and cannot be made to call a tool
+        re.compile(r"claude-(fable|mythos|opus-(5[-.][5-9](\D|$)|[6-9]))"),
+        {"thinking": "always", "tool_choices": ("none",)},
+    ),
+    (re.compile(r"claude-((opus|sonnet)-5|haiku-5)"), {"thinking_off": "disabled"}),
     (
-        re.compile(r"claude-(fable|mythos|opus-(5-[5-9](\D|$)|[6-9]))"),
-        {"thinking": "always"},
+        re.compile(r"claude-sonnet-(5[-.][5-9](\D|$)|[6-9])"),
+        {"thinking_off": "between_tools", "tool_choices": ("none",)},
     ),
     (re.compile(r"claude-3-(opus|sonnet|haiku)"), {"output_tokens": 4096, "json_schema": False}),
     (re.compile(r"claude-(2|instant)"), {"output_tokens": 4096, "json_schema": False}),
@@ -160,10 +167,6 @@ _MODELS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = (
     (
         re.compile(r"claude-(?![23]|instant|(opus|sonnet|haiku)-4([-.][0-6](\D|$)|-\d{8}|@|$))"),
         {"temperature": False, "efforts": ("low", "medium", "high", "xhigh")},
-    ),
-    (
-        re.compile(r"claude-((opus|sonnet)-5(?!-[5-9](\D|$))|haiku-5)"),
-        {"efforts": ("none", "low", "medium", "high", "xhigh")},
     ),
     (
         re.compile(r"(^|/)gemini-(2\.5|[3-9]|(flash|pro)\S*-latest)(?!.*(image|tts|live|audio))"),

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from teahouse.core.messages import JsonObject
 from teahouse.llm.media import BlobReader, Files
 from teahouse.llm.profiles import Profile
-from teahouse.llm.provider import ModelRequest, OneTool, ToolSpec
+from teahouse.llm.provider import ModelRequest, OneTool, ToolChoice, ToolSpec
 from teahouse.llm.wire.anthropic_history import THOUGHTS, AnthropicHistory
 from teahouse.llm.wire.effort import budget_of, effort_of, wanted_effort
 from teahouse.llm.wire.fields import as_object, merge
 from teahouse.llm.wire.strict_schema import strict_schema
+from teahouse.llm.wire.tool_choice import offered
 
 ANSWER: Final = "final_answer"  # the tool whose arguments are the reply, where schemas aren't known
 _WIRE: Final = "anthropic"
@@ -26,7 +29,9 @@ async def anthropic_body(
     a seed: it is left out."""
     history = AnthropicHistory(profile, origin, Files(files, request.media))
     await history.write(request.messages)
-    settled, thinks = _settled(request, profile)
+    tools, choice = offered(request, profile.tool_choices)
+    choosing = _choosing(choice, request.parallel_calls) if tools else {}
+    settled, thinks = _settled(request, choosing, profile)
     body: JsonObject = {
         "model": request.model,
         "max_tokens": request.max_tokens or profile.output_tokens,
@@ -35,8 +40,8 @@ async def anthropic_body(
     }
     if history.system:
         body["system"] = "\n\n".join(history.system)
-    if request.tools:
-        body["tools"] = [_tool(spec) for spec in request.tools]
+    if tools:
+        body["tools"] = [_tool(spec) for spec in tools]
     if profile.prompt_cache:
         body["cache_control"] = {"type": "ephemeral"}
     if profile.temperature and not thinks:
@@ -48,9 +53,13 @@ async def anthropic_body(
     return body
 
 
-def _settled(request: ModelRequest, profile: Profile) -> tuple[JsonObject, bool]:
+def _settled(
+    request: ModelRequest, choosing: JsonObject, profile: Profile
+) -> tuple[JsonObject, bool]:
     """What is said beside the conversation, and whether the model is to think: it cannot where it
     must call a tool."""
+    if choosing.get("type") in _FORCED:
+        request = replace(request, effort="none", thinking_tokens=None)
     wished = _thinking(request, profile)
     known = profile.extra
     if wished is not None:
@@ -59,13 +68,13 @@ def _settled(request: ModelRequest, profile: Profile) -> tuple[JsonObject, bool]
     stop = [text for text in request.stop if text.strip()]  # blanks alone are refused
     if stop and profile.stop:
         fields["stop_sequences"] = stop
-    choice = _tool_choice(request)
-    if choice:
-        fields["tool_choice"] = choice
+    if choosing:
+        fields["tool_choice"] = choosing
     fields = merge(fields, merge(request.extra, request.own.get(_WIRE, {})))
-    if as_object(fields.get("tool_choice")).get("type") in _FORCED:
-        fields.pop("thinking", None)
     thinks = as_object(fields.get("thinking")).get("type") in {"enabled", "adaptive"}
+    if thinks and as_object(fields.get("tool_choice")).get("type") in _FORCED:
+        del fields["thinking"]
+        thinks = False
     return fields, thinks
 
 
@@ -82,27 +91,26 @@ def _thinking(request: ModelRequest, profile: Profile) -> JsonObject | None:
         enough = max(budget, _LEAST_BUDGET)
         return {"thinking": {"type": "enabled", "budget_tokens": enough}} if budget else {}
     if wanted == "none" and profile.thinking != "always":
-        return {"thinking": {"type": "disabled"}} if effort == "none" else {}
-    if effort == "none":  # the nearest of some odd choice of levels
-        effort = "low"
+        off = profile.thinking_off
+        return {} if off is None else {"thinking": {"type": off}}
     # their thoughts are not shown unless one asks
     adaptive = {"type": "adaptive", "display": "summarized"}
     return {"thinking": adaptive} | ({"output_config": {"effort": effort}} if effort else {})
 
 
-def _tool_choice(request: ModelRequest) -> JsonObject:
-    if not request.tools or (request.tool_choice is None and request.parallel_calls is not False):
+def _choosing(choice: ToolChoice | None, parallel: bool | None) -> JsonObject:
+    if choice is None and parallel is not False:
         return {}
-    match request.tool_choice:
+    match choice:
         case OneTool(name=name):
-            choice: JsonObject = {"type": "tool", "name": name}
+            said: JsonObject = {"type": "tool", "name": name}
         case "required":
-            choice = {"type": "any"}
+            said = {"type": "any"}
         case word:
-            choice = {"type": word or "auto"}
-    if request.parallel_calls is False and choice["type"] != "none":
-        choice["disable_parallel_tool_use"] = True
-    return choice
+            said = {"type": word or "auto"}
+    if parallel is False and said["type"] != "none":
+        said["disable_parallel_tool_use"] = True
+    return said
 
 
 def _sampling(request: ModelRequest, profile: Profile) -> JsonObject:
