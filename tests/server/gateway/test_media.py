@@ -246,6 +246,18 @@ async def test_the_package_has_a_recording_written_down() -> None:
     assert again.extra == {"timestamp_granularities[]": ["word", "segment"]}
 
 
+async def test_the_package_gets_subtitles_as_they_are() -> None:
+    srt = "1\n00:00:00,000 --> 00:00:01,000\n你好\n"
+    answer = Answer(steps=(srt.encode(),), headers={"Content-Type": "text/plain; charset=utf-8"})
+    async with official(answer) as (sdk, _):
+        raw = await sdk.audio.transcriptions.with_raw_response.create(
+            model="acme/m", file=("a.mp3", b"ID3"), response_format="srt"
+        )
+
+    assert raw.headers["content-type"] == "text/plain; charset=utf-8"
+    assert raw.parse() == srt
+
+
 async def test_the_package_streams_a_transcription() -> None:
     async with official(json_answer({"text": "green tea"})) as (sdk, endpoint):
         stream = await sdk.audio.transcriptions.create(

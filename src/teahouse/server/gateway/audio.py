@@ -113,7 +113,10 @@ def read_transcription(content_type: str, body: bytes) -> TranscriptionAsked:
 
 
 def transcription_type(asked: TranscriptionAsked, transcribed: Transcribed) -> str:
-    return STREAM if asked.events else transcribed.media_type
+    if asked.events:
+        return STREAM
+    kind = transcribed.media_type
+    return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
 
 
 def transcription_answer(asked: TranscriptionAsked, transcribed: Transcribed) -> bytes:
