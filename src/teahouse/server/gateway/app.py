@@ -18,7 +18,7 @@ from teahouse.server.gate import Receive, Scope, Send
 from teahouse.server.gateway.incoming import Gone, Incoming
 from teahouse.server.gateway.outgoing import Outgoing
 from teahouse.server.gateway.refusals import refusal_for
-from teahouse.server.gateway.routes import ROUTES, form_of, is_ours
+from teahouse.server.gateway.routes import form_of, is_ours, route_of
 from teahouse.server.gateway.visit import Visit
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Gateway:
         return identity
 
     async def _answer(self, visit: Visit) -> None:
-        route = ROUTES.get(visit.incoming.path)
+        route = route_of(visit.incoming.path)
         if route is None:
             raise NotFound("no_such_page")
         if visit.incoming.method != route.method:

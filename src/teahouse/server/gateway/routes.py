@@ -7,12 +7,19 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from teahouse.server.gateway import anthropic, ollama
+from teahouse.server.gateway import anthropic, media, ollama
 from teahouse.server.gateway.anthropic import Messages
 from teahouse.server.gateway.dialect import Dialect, Refusal
+from teahouse.server.gateway.model_list import (
+    anthropic_model,
+    anthropic_models,
+    openai_model,
+    openai_models,
+)
 from teahouse.server.gateway.openai_chat import OpenAIChat
 from teahouse.server.gateway.openai_error import refuse
 from teahouse.server.gateway.responses import OpenAIResponses
+from teahouse.server.gateway.seed_chat import SeedChat
 from teahouse.server.gateway.visit import Visit
 
 Handle: TypeAlias = Callable[[Visit], Awaitable[None]]
@@ -40,6 +47,21 @@ async def _count(visit: Visit) -> None:
     await visit.outgoing.whole(anthropic.count(asked))
 
 
+async def _models(visit: Visit) -> None:
+    listed = anthropic_models if _for_anthropic(visit.incoming.headers) else openai_models
+    await visit.outgoing.whole(listed(await visit.models()))
+
+
+async def _model(visit: Visit) -> None:
+    name = visit.incoming.path.removeprefix(_ONE)
+    told = anthropic_model if _for_anthropic(visit.incoming.headers) else openai_model
+    await visit.outgoing.whole(told(await visit.model(name)))
+
+
+def _for_anthropic(headers: Mapping[str, str]) -> bool:
+    return "anthropic-version" in headers
+
+
 async def _version(visit: Visit) -> None:
     await visit.outgoing.whole(ollama.version())
 
@@ -57,31 +79,78 @@ async def _show(visit: Visit) -> None:
     await visit.outgoing.whole(ollama.show(await visit.model(model), visit.now()))
 
 
+async def _models(visit: Visit) -> None:
+    told = anthropic_models if _is_anthropics(visit.incoming.headers) else openai_models
+    await visit.outgoing.whole(told(await visit.models()))
+
+
+async def _model(visit: Visit) -> None:
+    told = anthropic_model if _is_anthropics(visit.incoming.headers) else openai_model
+    name = visit.incoming.path.removeprefix(_MODEL)
+    await visit.outgoing.whole(told(await visit.model(name)))
+
+
+def _is_anthropics(headers: Mapping[str, str]) -> bool:
+    """Where both vendors have the same path, its header tells the one."""
+    return "anthropic-version" in headers
+
+
 def _ollama_route(handle: Handle, method: str = "GET") -> Route:
     return Route(method=method, handle=handle, refuse=_ollama.refuse)
 
 
+_ONE: Final = "/v1/models/"
+
 ROUTES: Final[Mapping[str, Route]] = {
+    "/chat": talk(SeedChat()),
     "/v1/chat/completions": talk(OpenAIChat()),
     "/v1/responses": talk(OpenAIResponses()),
     "/v1/messages": talk(_messages),
     "/v1/messages/count_tokens": Route(handle=_count, refuse=_messages.refuse),
+    "/chat": talk(SeedChat()),
+    "/v1/models": Route(method="GET", handle=_models, refuse=refuse),
+    "/v1/embeddings": Route(handle=media.embeddings, refuse=refuse),
+    "/v1/audio/speech": Route(handle=media.speech, refuse=refuse),
+    "/v1/audio/transcriptions": Route(handle=media.transcription, refuse=refuse),
+    "/v1/images/generations": Route(handle=media.images, refuse=refuse),
     "/ollama/api/chat": talk(_ollama),
     "/ollama/api/generate": talk(ollama.Generate()),
+    "/ollama/api/embed": _ollama_route(media.ollama_embed, "POST"),
+    "/ollama/api/embeddings": _ollama_route(media.ollama_embedding, "POST"),
     "/ollama/api/version": _ollama_route(_version),
     "/ollama/api/tags": _ollama_route(_tags),
     "/ollama/api/ps": _ollama_route(_ps),
     "/ollama/api/show": _ollama_route(_show, "POST"),
 }
 
+_MODEL: Final = "/v1/models/"
+_LISTS: Final = {
+    "/v1/models": Route(method="GET", handle=_models, refuse=refuse),
+    _MODEL: Route(method="GET", handle=_model, refuse=refuse),
+}
+
+
+def route_of(path: str) -> Route | None:
+    """The name of a model may hold slashes."""
+    return ROUTES.get(path) or _LISTS.get(_MODEL if path.startswith(_MODEL) else path)
+
+
+_ONE_MODEL: Final = Route(method="GET", handle=_model, refuse=refuse)
+
+
+def route_of(path: str) -> Route | None:
+    one = path.startswith(_ONE) and len(path) > len(_ONE)  # a model's name has slashes of its own
+    return _ONE_MODEL if one else ROUTES.get(path)
+
 
 def form_of(path: str, headers: Mapping[str, str]) -> Callable[[Refusal], bytes]:
-    """In whose words an error is told where there may be no route."""
-    if route := ROUTES.get(path):
-        return route.refuse
+    """In whose words an error is told, also where there is no route."""
     if path.startswith("/ollama"):
         return _ollama.refuse
-    return _messages.refuse if "anthropic-version" in headers else refuse
+    if _for_anthropic(headers):
+        return _messages.refuse
+    route = ROUTES.get(path)
+    return route.refuse if route else refuse
 
 
 def is_ours(path: str) -> bool:
