@@ -15,6 +15,7 @@ from teahouse.core.messages import Message, Text
 from teahouse.llm.client import Client
 from teahouse.llm.embedding import EmbedRequest
 from teahouse.llm.provider import ModelRequest
+from teahouse.llm.resume import may_resume
 from teahouse.llm.settings import ProviderSettings
 from teahouse.llm.transport import Transport
 from teahouse.testing.answers import Answer, error_answer, frame, json_answer
@@ -86,3 +87,14 @@ async def test_a_provider_that_cannot_be_built_says_so_whatever_it_is_asked() ->
         client = Client(endpoints.providers)
         with pytest.raises(SettingsError):
             await client.embed("x/m", EmbedRequest(inputs=("hi",)))
+
+
+async def test_a_provider_with_a_key_goes_on_with_cut_replies_as_one_without() -> None:
+    for key in (None, KEY):
+        async with Transport() as transport:
+            settings = ProviderSettings(
+                base_url="http://127.0.0.1:1/v1", api_key=key, quirks={"continues": "plain"}
+            )
+            provider = Endpoints(transport, no_file).build("x", settings)
+
+        assert may_resume(provider, ASKED)

@@ -15,6 +15,7 @@ from teahouse.llm.media import BlobReader
 from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
 from teahouse.llm.providers import build_provider
 from teahouse.llm.reach import Ask, Item
+from teahouse.llm.resume import Continuing
 from teahouse.llm.settings import ProviderSettings
 from teahouse.llm.transport import Transport
 from teahouse.llm.vendors import VENDORS
@@ -84,6 +85,10 @@ class _Discreet:
         except ProviderError as error:
             self._hush(error)
             raise
+
+    def continues(self, model: str, /) -> bool:
+        """As `llm.resume` asks."""
+        return isinstance(self._inner, Continuing) and self._inner.continues(model)
 
     def _hush(self, error: ProviderError) -> None:
         error.values = {name: self._hushed(value) for name, value in error.values.items()}
