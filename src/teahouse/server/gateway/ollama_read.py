@@ -21,6 +21,7 @@ from teahouse.llm.settings import WireName
 from teahouse.server.gateway.broken_call import read_arguments
 from teahouse.server.gateway.carry import unpack
 from teahouse.server.gateway.dialect import Asked
+from teahouse.server.gateway.effort_words import EFFORTS
 from teahouse.server.gateway.pictures import Media
 from teahouse.server.gateway.reading import Fields, read_object
 
@@ -28,15 +29,6 @@ CARRIED: Final = "carried"
 """The field of a tool call that holds what its vendor wants back. Clients that keep a message as it
 came give it back; Ollama's own Python client drops what it does not know."""
 
-_EFFORTS: Final[dict[str, Effort]] = {
-    "none": "none",
-    "minimal": "minimal",
-    "low": "low",
-    "medium": "medium",
-    "high": "high",
-    "xhigh": "xhigh",
-    "max": "xhigh",
-}
 _NAMED: Final = frozenset({"temperature", "top_p", "seed", "stop", "num_predict"})
 _OBJECT: Final[dict[WireName, JsonObject]] = {  # any object, as each dialect asks for it
     "openai_chat": {"response_format": {"type": "json_object"}},
@@ -103,9 +95,9 @@ def _effort(given: Fields) -> Effort | None:
         return None
     if isinstance(think, bool):
         return "medium" if think else "none"
-    if not isinstance(think, str) or think not in _EFFORTS:
-        given.wrong("think", "boolean | " + " | ".join(f'"{name}"' for name in _EFFORTS))
-    return _EFFORTS[think]
+    if not isinstance(think, str) or think not in EFFORTS:
+        given.wrong("think", "boolean | " + " | ".join(f'"{name}"' for name in EFFORTS))
+    return EFFORTS[think]
 
 
 def _format(given: Fields) -> tuple[JsonObject | None, dict[WireName, JsonObject]]:
