@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from teahouse.core.events import StreamEvent, fold
 from teahouse.core.messages import Blob, JsonObject, Message
+from teahouse.llm.budget import worst_of
 from teahouse.llm.client import Client
 from teahouse.llm.errors import NoAddresses, RequestRefused
 from teahouse.llm.middlewares import build_pipeline
@@ -711,6 +712,19 @@ async def test_the_cache_tells_requests_apart_by_every_wish(wish: JsonObject) ->
     assert await ask(plain) == "one"
     assert await ask(replace(plain, **wish)) == "two"
     assert await ask(plain) == await ask(replace(plain)) == "one"
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [{}, *({"effort": e} for e in ("none", "minimal", "xhigh")), {"thinking_tokens": 9000}],
+    ids=str,
+)
+async def test_what_is_put_aside_for_a_call_covers_its_thoughts(wish: JsonObject) -> None:
+    asked = ModelRequest(model="m", messages=(HI,), max_tokens=100, **wish)
+    wider = Profile(efforts=("low", "medium", "high", "xhigh"))
+    found = await body("anthropic", profile=wider, max_tokens=100, **wish)
+
+    assert found["max_tokens"] <= worst_of(asked).output
 
 
 async def small(choice: Any, *script: str) -> tuple[Message, list[ModelRequest]]:

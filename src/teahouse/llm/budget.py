@@ -20,6 +20,7 @@ from teahouse.llm.provider import ModelRequest
 from teahouse.llm.settings import BudgetLimits
 from teahouse.llm.tokens import estimate, estimate_messages
 from teahouse.llm.usage import Caller
+from teahouse.llm.wire.effort import most_thoughts
 
 NANO = 1_000_000_000  # accounts are kept in billionths of a dollar: sums stay exact
 ANSWER_TOKENS = 8192  # the longest answer, where a request names none and a budget is set
@@ -103,4 +104,5 @@ def _least(*limits: float | None) -> float | None:
 def worst_of(request: ModelRequest) -> Usage:
     tools = estimate(encode(request.tools).decode()) if request.tools else 0
     asked = AT_WORST * (estimate_messages(request.messages) + tools)
-    return Usage(input=asked, output=request.max_tokens or ANSWER_TOKENS)
+    spoken = request.max_tokens or ANSWER_TOKENS
+    return Usage(input=asked, output=spoken + most_thoughts(request))

@@ -49,3 +49,11 @@ def budget_of(request: ModelRequest, profile: Profile) -> int | None:
         return request.thinking_tokens
     effort = effort_of(request, profile)
     return _TOKENS[wanted if effort is None else effort] or _TOKENS["low"]
+
+
+def most_thoughts(request: ModelRequest) -> int:
+    """What the wish may add to the longest reply, where a dialect counts thoughts beside it."""
+    wanted = wanted_effort(request)
+    if wanted is None or wanted == "none":
+        return 0
+    return max(request.thinking_tokens or _TOKENS[wanted], _TOKENS["low"])
