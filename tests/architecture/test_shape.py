@@ -9,7 +9,7 @@ from tests.architecture.source import MODULES, PACKAGE
 
 LONGEST_MODULE = 450
 LONGER_FOR_A_REASON: dict[str, str] = {}  # module: why it is one idea all the same
-FACADES = {"testing/contract/store.py"}  # for third parties, who test their own stores
+FACADES = {"testing/contract/store.py", "llm/__init__.py"}  # for third parties
 NAMELESS = {"utils", "util", "helpers", "helper", "common", "manager", "base", "misc"}
 SNEAKY = {"exec", "eval", "pickle.loads", "pickle.load", "marshal.loads", "__import__"}
 
