@@ -10,6 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from teahouse.testing.answers import json_answer
 from teahouse.testing.endpoint import Endpoint
 from tests.app.test_serve import Guest, fake, running
 
@@ -236,3 +237,58 @@ async def test_nothing_is_reached_without_a_key_or_with_two(tmp_path: Path) -> N
         client.headers = {"Authorization": f"Bearer {guest.opened.key}", "x-api-key": "th_other"}
         assert (await client.post(path, body_of(path, "fake/fake")))[0] == 401
         assert not endpoint.requests
+
+
+async def test_models_and_agents_are_listed_in_the_words_of_who_asks(tmp_path: Path) -> None:
+    async with (
+        Endpoint() as endpoint,
+        running(tmp_path, **fake(endpoint)) as guest,
+        aiohttp.ClientSession() as session,
+    ):
+        agent = (await guest.get("/api/agents"))["items"][0]["name"]
+        client = Client(guest, session, guest.opened.key)
+        listed = await client.get("/v1/models")
+        assert {"fake/fake", f"agent/{agent}"} <= {one["id"] for one in listed["data"]}
+        assert (await client.get("/v1/models/fake/fake"))["id"] == "fake/fake"
+        assert (await client.get("/v1/models/fake/none"))["error"]["code"] == "model_not_found"
+
+        secret, _ = await key(guest, f"agent/{agent}")
+        narrow = Client(guest, session, secret)
+        narrow.headers["anthropic-version"] = "2023-06-01"
+        assert [one["id"] for one in (await narrow.get("/v1/models"))["data"]] == [f"agent/{agent}"]
+        tags = await client.get("/ollama/api/tags")
+        assert "fake/fake" in [one["model"] for one in tags["models"]]
+
+
+async def test_the_smallest_interface_streams_tokens_and_the_end(tmp_path: Path) -> None:
+    async with (
+        Endpoint() as endpoint,
+        running(tmp_path, **fake(endpoint)) as guest,
+        aiohttp.ClientSession() as session,
+    ):
+        client = Client(guest, session, guest.opened.key)
+        body = {"messages": [{"role": "user", "content": "茶"}]}
+        status, said, headers = await client.post("/chat", body)
+        events = [json.loads(line[6:]) for line in said.splitlines() if line.startswith("data: ")]
+
+        assert (status, headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+        assert "".join(one["content"] for one in events if one["type"] == "token") == "echo: 茶"
+        assert events[-1]["type"] == "done"
+
+
+async def test_embeddings_go_to_the_endpoint_and_come_back(tmp_path: Path) -> None:
+    rows = [{"index": place, "embedding": [1.0, 0.5]} for place in range(2)]
+    given = json_answer({"data": rows, "usage": {"prompt_tokens": 3, "total_tokens": 3}})
+    async with (
+        Endpoint([given]) as endpoint,
+        running(tmp_path, **fake(endpoint)) as guest,
+        aiohttp.ClientSession() as session,
+    ):
+        client = Client(guest, session, guest.opened.key)
+        body = {"model": "fake/fake", "input": ["tea", "茶"]}
+        status, said, _ = await client.post("/v1/embeddings", body)
+
+        assert status == 200, said
+        assert [row["index"] for row in json.loads(said)["data"]] == [0, 1]
+        status, said, _ = await client.post("/v1/embeddings", {"model": "agent/x", "input": "tea"})
+        assert status in (400, 404), said

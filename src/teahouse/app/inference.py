@@ -22,8 +22,11 @@ from teahouse.core.ids import new_id
 from teahouse.core.messages import Ending, Person, Text, Thinking
 from teahouse.core.tasks import Push, pulled
 from teahouse.llm.client import Client
+from teahouse.llm.embedding import Embedded, EmbedRequest
 from teahouse.llm.errors import NoModelChosen
+from teahouse.llm.pictures import Painted, PictureRequest
 from teahouse.llm.provider import ModelRequest
+from teahouse.llm.speech import Sound, SpeechRequest, Transcribed, TranscriptionRequest
 from teahouse.llm.usage import Caller
 from teahouse.server.ports import ModelEntry
 
@@ -61,9 +64,21 @@ class HouseInference:
             return pulled(work)
         return self._client.stream(name, request, caller=caller)
 
-    def count(self, model: str | None, request: ModelRequest, /) -> int:
-        name = self._named(model)
-        return self._client.calibration.messages(name, request.messages, request.tools)
+    async def embed(self, model: str, request: EmbedRequest, caller: Caller, /) -> Embedded:
+        return await self._client.embed(model, request, caller=caller)
+
+    def speak(
+        self, model: str, request: SpeechRequest, caller: Caller, /
+    ) -> AsyncGenerator[Sound, None]:
+        return self._client.speak(model, request, caller=caller)
+
+    async def transcribe(
+        self, model: str, request: TranscriptionRequest, caller: Caller, /
+    ) -> Transcribed:
+        return await self._client.transcribe(model, request, caller=caller)
+
+    async def paint(self, model: str, request: PictureRequest, caller: Caller, /) -> Painted:
+        return await self._client.paint(model, request, caller=caller)
 
     async def models(self, person: Person, /) -> Sequence[ModelEntry]:
         there = await self._directory.list(person) if self._participants else ()

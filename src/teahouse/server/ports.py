@@ -12,7 +12,11 @@ from teahouse.chat.ports import Files
 from teahouse.core.events import StreamEvent
 from teahouse.core.i18n import Language
 from teahouse.core.messages import JsonObject, Person
+from teahouse.llm.compare import CaseName, Comparison
+from teahouse.llm.embedding import Embedded, EmbedRequest
+from teahouse.llm.pictures import Painted, PictureRequest
 from teahouse.llm.provider import ModelRequest
+from teahouse.llm.speech import Sound, SpeechRequest, Transcribed, TranscriptionRequest
 from teahouse.llm.usage import Caller, UsageSums
 
 if TYPE_CHECKING:
@@ -93,6 +97,11 @@ class Models(Protocol):
         it is the answer."""
         ...
 
+    async def check(self, a: str, b: str, case: CaseName, /) -> Comparison:
+        """Put one question of the suite to both. Raises `NoSuchModel`; what the models themselves
+        answer, errors too, is in the comparison."""
+        ...
+
     async def status(self) -> LocalStatus: ...
 
     async def pull(self, name: str, /) -> None:
@@ -110,9 +119,17 @@ class Inference(Protocol):
         model. Raises `ProviderError`, and `NotFound` for an agent that the person may not use."""
         ...
 
-    def count(self, model: str | None, request: ModelRequest, /) -> int:
-        """The tokens of a request, by estimate."""
-        ...
+    async def embed(self, model: str, request: EmbedRequest, caller: Caller, /) -> Embedded: ...
+
+    def speak(
+        self, model: str, request: SpeechRequest, caller: Caller, /
+    ) -> AsyncGenerator[Sound, None]: ...
+
+    async def transcribe(
+        self, model: str, request: TranscriptionRequest, caller: Caller, /
+    ) -> Transcribed: ...
+
+    async def paint(self, model: str, request: PictureRequest, caller: Caller, /) -> Painted: ...
 
     async def models(self, person: Person, /) -> Sequence[ModelEntry]:
         """All that `stream` takes, the agents of this person among them."""

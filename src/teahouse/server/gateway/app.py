@@ -27,14 +27,26 @@ if TYPE_CHECKING:
 
 
 class Gateway:
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, house: House, metrics: Metrics | None = None) -> None:
+        self._house, self._metrics = house, metrics
+        self._open = 0
+        if metrics is not None:
+            metrics.watch(
+                "teahouse_gateway_requests", "Requests at work now.", lambda: self._open
+            )
         self._limits = KeyLimits(SystemClock())
 
     def takes(self, path: str) -> bool:
-        return is_ours(path)
+        return is_ours(path) or path == METRICS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._open += 1
+        try:
+            await self._serve(scope, receive, send)
+        finally:
+            self._open -= 1
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         incoming, request = Incoming(scope, receive), new_id("q")
         outgoing = Outgoing(send, request)
         with suppress(Gone):

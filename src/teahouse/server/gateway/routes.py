@@ -79,22 +79,6 @@ async def _show(visit: Visit) -> None:
     await visit.outgoing.whole(ollama.show(await visit.model(model), visit.now()))
 
 
-async def _models(visit: Visit) -> None:
-    told = anthropic_models if _is_anthropics(visit.incoming.headers) else openai_models
-    await visit.outgoing.whole(told(await visit.models()))
-
-
-async def _model(visit: Visit) -> None:
-    told = anthropic_model if _is_anthropics(visit.incoming.headers) else openai_model
-    name = visit.incoming.path.removeprefix(_MODEL)
-    await visit.outgoing.whole(told(await visit.model(name)))
-
-
-def _is_anthropics(headers: Mapping[str, str]) -> bool:
-    """Where both vendors have the same path, its header tells the one."""
-    return "anthropic-version" in headers
-
-
 def _ollama_route(handle: Handle, method: str = "GET") -> Route:
     return Route(method=method, handle=handle, refuse=_ollama.refuse)
 
@@ -107,7 +91,6 @@ ROUTES: Final[Mapping[str, Route]] = {
     "/v1/responses": talk(OpenAIResponses()),
     "/v1/messages": talk(_messages),
     "/v1/messages/count_tokens": Route(handle=_count, refuse=_messages.refuse),
-    "/chat": talk(SeedChat()),
     "/v1/models": Route(method="GET", handle=_models, refuse=refuse),
     "/v1/embeddings": Route(handle=media.embeddings, refuse=refuse),
     "/v1/audio/speech": Route(handle=media.speech, refuse=refuse),
@@ -122,18 +105,6 @@ ROUTES: Final[Mapping[str, Route]] = {
     "/ollama/api/ps": _ollama_route(_ps),
     "/ollama/api/show": _ollama_route(_show, "POST"),
 }
-
-_MODEL: Final = "/v1/models/"
-_LISTS: Final = {
-    "/v1/models": Route(method="GET", handle=_models, refuse=refuse),
-    _MODEL: Route(method="GET", handle=_model, refuse=refuse),
-}
-
-
-def route_of(path: str) -> Route | None:
-    """The name of a model may hold slashes."""
-    return ROUTES.get(path) or _LISTS.get(_MODEL if path.startswith(_MODEL) else path)
-
 
 _ONE_MODEL: Final = Route(method="GET", handle=_model, refuse=refuse)
 
