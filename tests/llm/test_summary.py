@@ -127,6 +127,15 @@ async def test_what_is_too_long_to_be_summarised_whole_loses_its_middle() -> Non
     assert kept[1:] == tuple(turn(1)[1:])
 
 
+async def test_who_writes_may_take_less_than_who_reads() -> None:
+    writer = Writer()
+
+    await Summaries().fit(talk(60), 4 * ROOM, writer, "zh-CN", readable=2 * ROOM)
+
+    assert estimate(writer.asked[0]) + writer.most[0] // 2 <= 2 * ROOM
+    assert "question 0 " in writer.asked[0]
+
+
 async def test_an_empty_summary_is_none() -> None:
     kept = await Summaries().fit(talk(14), ROOM, Writer("  "), "en-US")
 

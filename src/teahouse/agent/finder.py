@@ -75,8 +75,12 @@ class AgentFinder:
     def _folding(self, around: Surroundings) -> Folding | None:
         if not around.summarise:
             return None
+        model = around.summary_model
         return Folding(
-            summaries=self._summaries, language=around.language, model=around.summary_model
+            summaries=self._summaries,
+            language=around.language,
+            model=model,
+            window=around.window(model) if model else None,
         )
 
     def _chosen(self, *models: str | None) -> str:

@@ -37,11 +37,13 @@ _ENDINGS: dict[Literal["stop", "length", "content_filter", "limit"], Ending] = {
 
 
 class Folding(Struct, frozen=True, kw_only=True):
-    """How the oldest turns become a summary; `model` None: the agent's own writes it."""
+    """How the oldest turns become a summary; `model` None: the agent's own writes it. `window` is
+    that of `model`, if known."""
 
     summaries: Summaries
     language: i18n.Language
     model: str | None = None
+    window: int | None = None
 
 
 class AgentParticipant:
@@ -130,7 +132,9 @@ class AgentParticipant:
             return fit(messages, tokens)
         write = partial(self._summarise, replace(caller, purpose="summary"), folding.model)
         try:
-            return await folding.summaries.fit(messages, tokens, write, folding.language)
+            return await folding.summaries.fit(
+                messages, tokens, write, folding.language, readable=folding.window
+            )
         except ProviderError as error:
             log.warning("No summary was written, the oldest turns are cut: %s", error)
             self._folding = None  # for the rest of this turn

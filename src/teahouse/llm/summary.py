@@ -42,10 +42,18 @@ class Summaries:
         self._kept: dict[bytes, _Written] = {}
 
     async def fit(
-        self, messages: Sequence[Message], tokens: int, write: Write, language: i18n.Language
+        self,
+        messages: Sequence[Message],
+        tokens: int,
+        write: Write,
+        language: i18n.Language,
+        *,
+        readable: int | None = None,
     ) -> tuple[Message, ...]:
         """Return what of `messages` takes about `tokens` at most, as `context.fit` does, with a
         note before the rest that says how many are summarised and how. Raises what `write` does.
+
+        `readable`: tokens that who writes can take, if that is less.
         """
         system, turns = divided(messages)
         room = tokens - estimate_messages(system)
@@ -62,7 +70,8 @@ class Summaries:
         if start > known:
             longest = min(LONGEST, room // 4)
             folded = [message for turn in turns[known:start] for message in turn]
-            question = _question(written, folded, tokens - longest, longest, language)
+            most = min(tokens, readable or tokens) - longest
+            question = _question(written, folded, most, longest, language)
             text = shorten((await write(question, 2 * longest)).strip(), longest)
             if not text:
                 return fit(messages, tokens)
