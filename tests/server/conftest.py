@@ -22,6 +22,7 @@ from teahouse.core.clock import SystemClock
 from teahouse.core.errors import Invalid
 from teahouse.core.i18n import Language
 from teahouse.core.messages import JsonObject, Person, PersonRole
+from teahouse.llm.compare import CaseName, Comparison, Seen, judged
 from teahouse.server.ports import LocalStatus, ModelEntry, ProviderDraft, Trial
 from teahouse.server.serving import address_of, bind, serve
 from teahouse.store.home import open_store
@@ -58,6 +59,9 @@ class FakeModels:
 
     async def test(self, model: str | None, draft: ProviderDraft | None) -> Trial:
         return Trial(ok=True, model=model or (draft.name if draft else ""), text="hello")
+
+    async def check(self, a: str, b: str, case: CaseName) -> Comparison:
+        return judged(case, Seen(text="latin"), Seen(text="chinese"))
 
     async def status(self) -> LocalStatus:
         return LocalStatus(state="absent")

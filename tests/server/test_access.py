@@ -87,6 +87,7 @@ ROWS: dict[str, tuple[int, ...]] = {
     "PATCH /api/settings": MANAGERS,
     "GET /api/models": EVERYONE,
     "POST /api/models/test": MANAGERS,
+    "POST /api/models/check": MANAGERS,
     "GET /api/models/local": EVERYONE,
     "GET /api/usage": EVERYONE,
     "POST /api/models/pull": made(MANAGERS, 202),
@@ -177,6 +178,7 @@ async def ask(
         "POST /api/messages": {"conversation": things.conversation, "text": "hi"},
         "PATCH /api/settings": {"language": "en-US"},
         "POST /api/models/test": {"model": "fake/fake"},
+        "POST /api/models/check": {"a": "fake/fake", "b": "fake/fake", "case": "plain"},
         "POST /api/models/pull": {},
     }
     queries = {"GET /api/messages": f"?conversation={things.conversation}"}

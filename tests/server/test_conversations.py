@@ -156,6 +156,9 @@ async def test_settings_and_models_are_asked_through_their_ports(web: Web) -> No
     models = await ok(await owner(web, "GET", "/api/models"))
     draft = {"provider": {"name": "new", "base_url": "http://127.0.0.1:1/v1"}}
     trial = await ok(await owner(web, "POST", "/api/models/test", draft))
+    pair = {"a": "fake/fake", "b": "new/m", "case": "chinese"}
+    compared = await ok(await owner(web, "POST", "/api/models/check", pair))
+    poetry = await owner(web, "POST", "/api/models/check", pair | {"case": "poetry"})
     pulled = await ok(await owner(web, "POST", "/api/models/pull", {"name": "qwen"}), 202)
     await ok(await owner(web, "POST", "/api/models/pull"), 202)
 
@@ -163,5 +166,7 @@ async def test_settings_and_models_are_asked_through_their_ports(web: Web) -> No
     assert (unknown.status, unknown.code) == (400, "field_unknown")
     assert [model["id"] for model in models["items"]] == ["fake/fake"]
     assert (trial["ok"], trial["model"]) == (True, "new")
+    assert compared["differences"] == [{"what": "text", "a": "latin", "b": "chinese"}]
+    assert poetry.status == 400
     assert pulled["state"] == "absent"
     assert web.house.models.pulled == ["qwen", ""]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import cast
 
 from teahouse.app.endpoints import Endpoints
@@ -15,6 +16,7 @@ from teahouse.core.errors import SettingsError, TeahouseError
 from teahouse.core.events import PartDelta
 from teahouse.core.messages import Message, Text
 from teahouse.llm.client import Client, parse_model
+from teahouse.llm.compare import CaseName, Comparison, compare
 from teahouse.llm.errors import NoModelChosen, NoSuchModel, TimedOut
 from teahouse.llm.local import NAME as LOCAL
 from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
@@ -113,6 +115,17 @@ class HouseModels:
             problem = error.problem(self._settings.language)
             said = " ".join(filter(None, (problem.message, problem.hint)))
             return Trial(ok=False, model=model or "", problem=said)
+
+    async def check(self, a: str, b: str, case: CaseName, /) -> Comparison:
+        providers: dict[str, Provider] = {}
+        names: list[str] = []
+        for model in (a, b):
+            vendor, providers[vendor], name = await self._to_try(model, None)
+            names.append(f"{vendor}/{name}")
+        client = Client(
+            providers, retry=Retry(tries=2), ledger=self._ledger, facts=self._prices.facts
+        )
+        return await compare(case, partial(client.stream, caller=Caller(purpose="test")), *names)
 
     async def _to_try(
         self, model: str | None, draft: ProviderDraft | None

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 ModelName = Annotated[str | None, typer.Argument(help="cli.argument.model")]
 FileName = Annotated[str | None, typer.Argument(help="cli.argument.model_file")]
+DIFFERENT, UNASKABLE = 1, 2  # exit codes of `check`
 TOLD_EVERY = 10  # per cent, where no bar can be drawn
 
 
@@ -108,6 +109,60 @@ def try_model(
 
     if not call(ctx, home, work):
         raise typer.Exit(1)
+
+
+def check(
+    ctx: typer.Context,
+    a: Annotated[str, typer.Argument(help="cli.argument.model_a")],
+    b: Annotated[str, typer.Argument(help="cli.argument.model_b")],
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    from teahouse.llm.compare import CASES
+
+    async def work(terminal: Terminal, client: Client) -> int:
+        found: list[dict[str, Any]] = []
+        for name in CASES:
+            try:
+                one = await client.post("/api/models/check", {"a": a, "b": b, "case": name})
+            except Refused as error:
+                terminal.fail(error.message, error.hint)
+                return UNASKABLE
+            if not found and _silent(terminal, {a: one["a"], b: one["b"]}):
+                return UNASKABLE
+            found.append(one)
+            verdict = "differs" if one["differences"] else "alike"
+            terminal.tell(terminal.t(f"cli.models.{verdict}", case=name))
+        differ = any(one["differences"] for one in found)
+        if as_json:
+            terminal.give({"a": a, "b": b, "alike": not differ, "items": found})
+        else:
+            _differences(terminal, a, b, found)
+        return DIFFERENT if differ else 0
+
+    code = call(ctx, home, work)
+    if code:
+        raise typer.Exit(code)
+
+
+def _silent(terminal: Terminal, seen: dict[str, dict[str, Any]]) -> bool:
+    """Tell which of the models did not even answer the plainest question."""
+    silent = {model: one["said"] for model, one in seen.items() if one["error"]}
+    for model, why in silent.items():
+        terminal.fail(terminal.t("cli.models.silent", model=model), why)
+    return bool(silent)
+
+
+def _differences(terminal: Terminal, a: str, b: str, found: list[dict[str, Any]]) -> None:
+    rows = [
+        (one["case"], each["what"], each["a"], each["b"])
+        for one in found
+        for each in one["differences"]
+    ]
+    if rows:
+        terminal.table([terminal.t("cli.head.case"), terminal.t("cli.head.what"), a, b], rows)
+    else:
+        terminal.say(terminal.t("cli.models.all_alike", a=a, b=b, count=len(found)))
 
 
 def usage(
@@ -214,4 +269,5 @@ def commands(group: typer.Typer) -> None:
     group.command("list", help="cli.command.models.list")(list_models)
     group.command("pull", help="cli.command.models.pull")(pull)
     group.command("test", help="cli.command.models.test")(try_model)
+    group.command("check", help="cli.command.models.check")(check)
     group.command("usage", help="cli.command.models.usage")(usage)

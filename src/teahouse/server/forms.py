@@ -6,6 +6,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from teahouse.core.i18n import Language
 from teahouse.core.messages import PersonRole
+from teahouse.llm.compare import CaseName
 from teahouse.server.ports import ProviderDraft
 
 
@@ -82,6 +83,14 @@ class NewMessage(Form, frozen=True, kw_only=True):
 class ModelQuestion(Form, frozen=True, kw_only=True):
     model: str | None = None
     provider: ProviderDraft | None = None
+
+
+class ModelPair(Form, frozen=True, kw_only=True):
+    """Two models, and the question of the suite that is put to both."""
+
+    a: str
+    b: str
+    case: CaseName
 
 
 class Pull(Form, frozen=True, kw_only=True):

@@ -30,7 +30,7 @@ class WireFault(Struct, frozen=True, kw_only=True):
     ends: tuple[End, ...]
     answer: Answer = Answer(steps=())
     silent: bool = False
-    at: Literal["endpoint", "nobody", "tls"] = "endpoint"
+    at: Literal["endpoint", "closed", "tls"] = "endpoint"
 
 
 START: Final = chunk({"role": "assistant", "content": ""})

@@ -148,7 +148,7 @@ class Ground:
                 "key",
                 transport,
             )
-            for at in ("endpoint", "nobody", "tls")
+            for at in ("endpoint", "closed", "tls")
             for quick in (False, True)
         }
 

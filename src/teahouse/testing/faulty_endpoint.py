@@ -17,7 +17,7 @@ from teahouse.testing.reply_faults import BODIES, CALLS, EVENTS
 
 
 def _made() -> Iterator[WireFault]:
-    yield WireFault(name="refused", about="nobody listens", ends=(Unreachable,), at="nobody")
+    yield WireFault(name="refused", about="nobody listens", ends=(Unreachable,), at="closed")
     ends = (Unreachable, StreamCut)
     yield WireFault(name="tls_to_plain", about="TLS to a plain port", ends=ends, at="tls")
     for group in (CONNECTION, CUTS, SILENT, STATUSES, BODIES, EVENTS, CALLS):
@@ -49,7 +49,7 @@ class FaultyEndpoint(Endpoint):
 
     def url_for(self, fault: WireFault, nobody: str) -> str:
         """The base URL under which this fault is met; `nobody` is one that refuses."""
-        urls = {"tls": self.base_url.replace("http:", "https:"), "nobody": nobody}
+        urls = {"tls": self.base_url.replace("http:", "https:"), "closed": nobody}
         return urls.get(fault.at, self.base_url)
 
     def _spoilt(self, body: dict[str, Any]) -> Answer:

@@ -8,9 +8,10 @@ from litestar import get, patch, post
 from litestar.params import JSONBody
 
 from teahouse.chat.ports import Page
+from teahouse.llm.compare import Comparison
 from teahouse.server.answers import whole
 from teahouse.server.body import Request
-from teahouse.server.forms import ModelQuestion, Pull
+from teahouse.server.forms import ModelPair, ModelQuestion, Pull
 from teahouse.server.ports import LocalStatus, ModelEntry, Trial
 from teahouse.server.presence import while_there
 
@@ -37,6 +38,13 @@ async def test_model(request: Request, data: JSONBody[ModelQuestion]) -> Trial:
     return await while_there(request, request.house.models.test(data.model, data.provider))
 
 
+@post("/api/models/check", managers=True, status_code=200)
+async def check_models(request: Request, data: JSONBody[ModelPair]) -> Comparison:
+    """Put one question of a fixed suite to two models, and tell where their answers differ in
+    shape: events, language, calls, ending, counts, error."""
+    return await while_there(request, request.house.models.check(data.a, data.b, data.case))
+
+
 @get("/api/models/local")
 async def local_model(request: Request) -> LocalStatus:
     return await request.house.models.status()
@@ -49,4 +57,12 @@ async def pull_model(request: Request, data: JSONBody[Pull | None] = None) -> Lo
     return await request.house.models.status()
 
 
-HANDLERS = (get_settings, change_settings, list_models, test_model, local_model, pull_model)
+HANDLERS = (
+    get_settings,
+    change_settings,
+    list_models,
+    test_model,
+    check_models,
+    local_model,
+    pull_model,
+)

@@ -60,6 +60,14 @@ export interface Blob {
   size: number;
 }
 
+/** One question to both. */
+export interface Comparison {
+  case: "chinese" | "english" | "forced" | "image" | "leaving" | "length" | "long" | "parallel" | "plain" | "result" | "structured" | "system" | "thinking" | "tool" | "unknown_model";
+  a: Seen;
+  b: Seen;
+  differences: Difference[];
+}
+
 export interface Conversation {
   id: string;
   kind: "channel" | "direct" | "group";
@@ -88,6 +96,12 @@ export interface ConversationEdit {
   title?: string;
   pinned?: boolean;
   archived?: boolean;
+}
+
+export interface Difference {
+  what: string;
+  a: string;
+  b: string;
 }
 
 /** An event in its place. `seq` only rises within a conversation and is never used twice. */
@@ -181,6 +195,13 @@ export interface ModelEntry {
   local: boolean;
   ready: boolean;
   note: string | null;
+}
+
+/** Two models, and the question of the suite that is put to both. */
+export interface ModelPair {
+  a: string;
+  b: string;
+  case: "chinese" | "english" | "forced" | "image" | "leaving" | "length" | "long" | "parallel" | "plain" | "result" | "structured" | "system" | "thinking" | "tool" | "unknown_model";
 }
 
 export interface ModelQuestion {
@@ -405,6 +426,17 @@ export interface RunFailed {
   ref?: string | null;
 }
 
+/** What one model did: the shape that is compared, and `said`, the start of its words or those of the error. */
+export interface Seen {
+  events: string[];
+  text: string;
+  calls: string[];
+  finish: string | null;
+  usage: string;
+  error: string | null;
+  said: string;
+}
+
 export interface SetUp {
   password: string;
   name?: string;
@@ -558,6 +590,7 @@ export interface Routes {
   "PATCH /api/settings": { body: Record<string, unknown>; answer: Record<string, unknown> };
   "GET /api/models": { answer: PageOfModelEntry };
   "POST /api/models/test": { body: ModelQuestion; answer: Trial };
+  "POST /api/models/check": { body: ModelPair; answer: Comparison };
   "GET /api/models/local": { answer: LocalStatus };
   "POST /api/models/pull": { body: Pull | null; answer: LocalStatus };
   "GET /api/usage": { query: { by?: "day" | "agent" | "model" | "key"; since?: string | null; until?: string | null }; answer: PageOfUsageRow };
