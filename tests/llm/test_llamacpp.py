@@ -16,6 +16,7 @@ from teahouse.core.codec import decode
 from teahouse.core.events import ReplyDone, StreamEvent, fold
 from teahouse.core.messages import Message
 from teahouse.llm.client import Client
+from teahouse.llm.compare import CaseName, compare
 from teahouse.llm.embedding import EmbedRequest, floats
 from teahouse.llm.errors import NotOffered
 from teahouse.llm.local_process import Address, LocalProcess, State
@@ -143,3 +144,24 @@ def _near(one: Sequence[float], other: Sequence[float]) -> float:
 
 def _product(one: Sequence[float], other: Sequence[float]) -> float:
     return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+async def test_a_real_model_is_compared_with_itself_by_two_dialects(address: Address) -> None:
+    wires: tuple[WireName, ...] = ("openai_chat", "anthropic")
+    names: tuple[CaseName, ...] = ("plain", "length", "leaving")
+    async with Transport() as transport:
+        providers: dict[str, Provider] = {}
+        for wire in wires:
+            settings = ProviderSettings(
+                wire=wire, base_url=f"{address.url}/v1", timeouts=Timeouts(first_event_s=300)
+            )
+            providers[wire] = build_provider(wire, settings, address.key, transport)
+        client = Client(providers)
+        found = [
+            await compare(name, client.stream, "openai_chat/local", "anthropic/local")
+            for name in names
+        ]
+
+    assert [(one.case, one.differences) for one in found] == [(name, ()) for name in names]
+    assert found[0].a.usage == "counted"
+    assert found[1].a.finish == "length"
