@@ -55,6 +55,9 @@ class FaultyQueue(RunQueue):
             await self.open.wait()
         return leases
 
+    async def waiting(self) -> int:
+        return await self._inner.waiting()
+
     async def append(self, run: str, attempt: int, step: Step, /) -> None:
         await self._inner.append(run, attempt, step)
 

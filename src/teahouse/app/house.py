@@ -9,11 +9,13 @@ from pathlib import Path
 from teahouse import __version__
 from teahouse.agent.directory import Directory
 from teahouse.agent.finder import AgentFinder, Surroundings
+from teahouse.agent.participant import Participants
 from teahouse.agent.titles import suggest_title
 from teahouse.app.endpoints import Endpoints
 from teahouse.app.inference import HouseInference
 from teahouse.app.local import Embedded
 from teahouse.app.models import HouseModels
+from teahouse.app.observe import Takers, open_collector
 from teahouse.app.pipeline import HousePipeline
 from teahouse.app.prices import Prices
 from teahouse.chat.accounts import Accounts
@@ -27,7 +29,7 @@ from teahouse.core.clock import Clock, SystemClock
 from teahouse.core.errors import ToolFailed
 from teahouse.core.i18n import Language
 from teahouse.core.ids import new_secret
-from teahouse.core.messages import Message
+from teahouse.core.messages import Message, ParticipantId
 from teahouse.core.tasks import Supervisor
 from teahouse.llm.breaker import Breakers
 from teahouse.llm.budget import Budgets
@@ -66,10 +68,14 @@ class House:
         self._endpoints = Endpoints(self._transport, self._bytes)
         self._prices = Prices(settings)
         self.usage: UsageSums = store.ledger
+        self.takers = Takers(store.ledger)
+        self._collector = open_collector(settings)
+        if self._collector is not None:
+            self.takers.add(self._collector.telemetry)
         self._client = Client(
             self._endpoints.providers,
             clock=clock,
-            ledger=store.ledger,
+            ledger=self.takers,
             facts=self._prices.facts,
             routes=self._routes,
             breakers=Breakers(clock, lambda: settings.config.breaker),
@@ -84,7 +90,7 @@ class House:
         specs = [tool.spec for tool in tools.values()]
         self._local = Embedded(settings, self._transport, self._tasks, tools=specs)
         self.models = HouseModels(
-            self._endpoints, settings, self._local, ledger=store.ledger, prices=self._prices
+            self._endpoints, settings, self._local, ledger=self.takers, prices=self._prices
         )
         self._finder = AgentFinder(
             self.directory,
@@ -93,17 +99,19 @@ class House:
             tools=tools,
             surroundings=self._surroundings,
         )
+        participants = self._participants()
         self.inference = HouseInference(
             self._client,
             self.models,
             self.directory,
-            None if alone else self._finder,
+            None if alone else participants,
             lambda: self._surroundings().default_model,
         )
         self._titles = Titles(store.log, self._bus, self._suggest, self._tasks)
         self._worker = Worker(
-            store.queue, self._finder, self._bus, clock, after_run=self._titles.after_run
+            store.queue, participants, self._bus, clock, after_run=self._titles.after_run
         )
+        self.run_counts = self._worker.counts
         self.chat = Chat(
             store.log, store.files, self.directory, self._worker, bus=self._bus, clock=clock
         )
@@ -120,7 +128,7 @@ class House:
     async def at_work(self, *, take_up: bool) -> AsyncGenerator[None]:
         """Let the agents work until the block ends. Without `take_up` they leave what was cut by
         the last stop until somebody says something."""
-        async with self._transport, self._tasks, self._local:
+        async with self._watched(), self._transport, self._tasks, self._local:
             self._endpoints.fix(LOCAL, self._local)
             await self._endpoints.follow(self.settings)
             self.settings.on_change(self._endpoints.follow)
@@ -132,6 +140,23 @@ class House:
             worker = self._worker
             self._tasks.keep("worker", worker.work if take_up else worker.work_when_woken)
             yield
+
+    @asynccontextmanager
+    async def _watched(self) -> AsyncGenerator[None]:
+        try:
+            yield
+        finally:
+            if self._collector is not None:
+                await self._collector.close()
+
+    def _participants(self) -> Participants:
+        if self._collector is None:
+            return self._finder
+        return self._collector.traced(self._finder, self._name_of)
+
+    async def _name_of(self, agent: ParticipantId) -> str:
+        row, _ = await self.directory.row_and_soul(agent, None)
+        return row.name
 
     async def _receive_owner(self) -> None:
         password = self.settings.config.owner_password

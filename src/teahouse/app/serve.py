@@ -7,10 +7,11 @@ import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from teahouse.app.house import open_house
+from teahouse.app.house import House, open_house
 from teahouse.cli.client import RUN_FILE
 from teahouse.core.codec import encode
 from teahouse.core.disk import replace_file
@@ -18,6 +19,9 @@ from teahouse.server.gate import is_loopback
 from teahouse.server.serving import address_of, bind
 from teahouse.server.serving import serve as serve_web
 from teahouse.store.home import usable
+
+if TYPE_CHECKING:
+    from teahouse.server.metrics import Metrics
 
 
 class Open(Struct, frozen=True, kw_only=True):
@@ -63,7 +67,17 @@ async def serve(
                 stop or asyncio.Event(),
                 ready=lambda _: ready(opened),
                 page=not alone,
+                metrics=_counted(house),
             )
+
+
+def _counted(house: House) -> Metrics:
+    """What is called from now on, for monitors."""
+    from teahouse.server.metrics import Metrics  # only a server needs the library
+
+    metrics = Metrics(house.version, house.run_counts)
+    house.takers.add(metrics)
+    return metrics
 
 
 @contextmanager

@@ -194,6 +194,10 @@ class RunQueue(Protocol):
         `attempt` rises by one."""
         ...
 
+    async def waiting(self) -> int:
+        """How many runs are queued."""
+        ...
+
     async def append(self, run: RunId, attempt: int, step: Step, /) -> None:
         """Record a step. Raises `Conflict` when the run was taken up anew (a stale fence)."""
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 
 from msgspec import Struct, field, structs
@@ -76,6 +76,10 @@ class Worker:
         self._live: dict[RunId, _Live] = {}
         self._leasing = asyncio.Lock()
         self._more = asyncio.Event()
+
+    async def counts(self) -> Mapping[str, int]:
+        """Of the runs that have not ended, by their status."""
+        return {"queued": await self._queue.waiting(), "running": len(self._live)}
 
     def wake(self) -> None:
         """Say that the queue may hold work."""

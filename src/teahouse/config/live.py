@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
@@ -29,7 +29,14 @@ from teahouse.config.keys import (
     wrong,
 )
 from teahouse.config.load import Reading, kind_or_error, read
-from teahouse.config.tree import ENVIRONMENT_ONLY, Config, Provider, SecretRef
+from teahouse.config.tree import (
+    ENVIRONMENT_ONLY,
+    Config,
+    Provider,
+    Secret,
+    SecretRef,
+    Telemetry,
+)
 from teahouse.core import i18n
 from teahouse.core.errors import SettingsError
 from teahouse.core.messages import JsonObject
@@ -72,6 +79,13 @@ class LiveSettings:
     def providers(self) -> dict[str, ProviderSettings]:
         """The endpoints as `llm` takes them, keys and headers opened."""
         return {name: self._opened(one) for name, one in self.config.providers.items()}
+
+    @property
+    def telemetry_headers(self) -> dict[str, str]:
+        """What goes with traces and metrics, opened."""
+        headers = self.config.telemetry.headers
+        plain = {name: self._plain(value) for name, value in headers.items()}
+        return {name: value for name, value in plain.items() if value is not None}
 
     @property
     def language(self) -> i18n.Language:
@@ -231,6 +245,18 @@ def _refuse_moved_keys(config: Config, leaves: dict[Key, Any]) -> None:
         ]
         if any(key not in leaves and key[:-1] not in leaves for key in kept):
             raise SettingsError("setting_key_for_new_address", provider=name)
+    _refuse_moved_headers(config.telemetry, leaves)
+
+
+def _refuse_moved_headers(telemetry: Telemetry, leaves: dict[Key, Any]) -> None:
+    """As for the keys of providers."""
+    endpoint = leaves.get(("telemetry", "otlp_endpoint"), telemetry.otlp_endpoint)
+    if endpoint is None or same_address(telemetry.otlp_endpoint, endpoint):
+        return
+    at = ("telemetry", "headers")
+    kept = [name for name, value in telemetry.headers.items() if isinstance(value, SecretRef)]
+    if at not in leaves and any((*at, name) not in leaves for name in kept):
+        raise SettingsError("setting_key_for_new_address", provider="telemetry")
 
 
 def same_address(one: str | None, other: str | None) -> bool:
@@ -259,7 +285,9 @@ def _checked(key: Key, value: Any) -> Any:
 
 def _secret_name(key: Key) -> str:
     """`provider/NAME`; for a header `provider/NAME/HEADER`; for a further key
-    `provider/NAME/api_keys/KEY`."""
+    `provider/NAME/api_keys/KEY`; for a header of telemetry `telemetry/HEADER`."""
+    if key[0] == "telemetry":
+        return f"telemetry/{key[-1]}"
     return "/".join(("provider", key[1], *(key[2:] if key[2] == "api_keys" else key[3:])))
 
 
@@ -276,13 +304,18 @@ def _write(reading: Reading, leaves: dict[Key, Any]) -> None:
 
 async def _values(config: Config, secrets: Secrets) -> dict[str, str]:
     found: dict[str, str] = {}
-    for provider in config.providers.values():
-        for value in (provider.api_key, *provider.headers.values(), *provider.api_keys.values()):
-            if isinstance(value, SecretRef):
-                opened = await _opened(secrets, value.secret)
-                if opened is not None:
-                    found[value.secret] = opened
+    for value in _secrets(config):
+        if isinstance(value, SecretRef):
+            opened = await _opened(secrets, value.secret)
+            if opened is not None:
+                found[value.secret] = opened
     return found
+
+
+def _secrets(config: Config) -> Iterator[Secret | None]:
+    for provider in config.providers.values():
+        yield from (provider.api_key, *provider.headers.values(), *provider.api_keys.values())
+    yield from config.telemetry.headers.values()
 
 
 async def _opened(secrets: Secrets, name: str) -> str | None:

@@ -51,9 +51,10 @@ class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 Weight: TypeAlias = Annotated[float, Meta(ge=0, le=1_000_000)]
 Tokens: TypeAlias = Annotated[int, Meta(ge=256, le=100_000_000)]
 Price: TypeAlias = Annotated[
-    tuple[Annotated[float, Meta(ge=0)], ...], Meta(min_length=2, max_length=3)
+    tuple[Annotated[float, Meta(ge=0)], ...], Meta(min_length=2, max_length=4)
 ]
-"""US dollars per million tokens: input, output, and cached input where that has its own price."""
+"""US dollars per million tokens: input, output, and where they have prices of their own, input read
+from a cache and input written into it."""
 
 
 class LocalModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -81,6 +82,16 @@ class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     json: bool = False
 
 
+class Telemetry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where traces and metrics are sent, if anywhere; none of it holds what was said, unless
+    `content` says so."""
+
+    otlp_endpoint: str | None = None
+    headers: dict[str, Secret] = field(default_factory=dict[str, Secret])
+    content: bool = False
+    sample: Annotated[float, Meta(ge=0, le=1)] = 1.0
+
+
 class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings in force. `home` is no setting: it says where the others were found."""
 
@@ -102,6 +113,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     limits: Limits = Limits()
     context: Context = Context()
     log: Log = Log()
+    telemetry: Telemetry = Telemetry()
 
     def __repr__(self) -> str:
         return f"Config(home={str(self.home)!r}, providers={list(self.providers)})"

@@ -23,6 +23,7 @@ from teahouse.server.socket import ws
 if TYPE_CHECKING:
     from litestar import Litestar
 
+    from teahouse.server.metrics import Metrics
     from teahouse.server.ports import House
 
 MAX_BODY = 1 << 20
@@ -31,10 +32,13 @@ MAX_BODY = 1 << 20
 class Application(Gate):
     """An ASGI application. `readers` are those who listen at this moment."""
 
-    def __init__(self, house: House, *, page: bool = True) -> None:
-        self.readers = Readers(house.accounts)
+    def __init__(self, house: House, *, page: bool = True, metrics: Metrics | None = None) -> None:
+        self.readers = readers = Readers(house.accounts)
         self.routes = litestar(house, self.readers, page=page)
-        self._gateway = Gateway(house)
+        self._gateway = Gateway(house, metrics)
+        if metrics is not None:
+            what = "Sockets and event streams that are open."
+            metrics.watch("teahouse_readers", what, lambda: len(readers))
         super().__init__(self._serve, house)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -19,6 +19,7 @@ from teahouse.server.readers import Readers
 from teahouse.server.socket import MAX_FRAME
 
 if TYPE_CHECKING:
+    from teahouse.server.metrics import Metrics
     from teahouse.server.ports import House
 
 BACKLOG = 2048
@@ -64,13 +65,15 @@ async def serve(
     ready: Callable[[str], None] = lambda _: None,
     tune_gc: bool = True,
     page: bool = True,
+    metrics: Metrics | None = None,
 ) -> None:
     """Serve until `stop` is set, then say goodbye to every reader within a bounded time.
 
     `ready` is called with the address once requests are answered. Signals are the caller's. Without
-    `page` there are no routes of conversations and agents either.
+    `page` there are no routes of conversations and agents either, without `metrics`
+    there is nothing for monitors.
     """
-    app = Application(house, page=page)
+    app = Application(house, page=page, metrics=metrics)
     server = _Server(
         app.readers,
         uvicorn.Config(

@@ -69,6 +69,9 @@ _TAKE = (
     )
 )
 _RUN = select(*RUN_COLUMNS).where(run.c.id == bindparam("id"))
+_WAITING = (
+    select(func.count()).select_from(run).where(run.c.ended_at.is_(None), run.c.status == "queued")
+)
 _REQUEUE = update(run).values(status="queued").where(run.c.status == "running")
 _LOG = (
     select(*POST_COLUMNS)
@@ -153,6 +156,9 @@ class SqlRunQueue(RunQueue):
             ids = [row.id for row in rows]
             await self._write(lambda c: c.execute(_REQUEUE.where(run.c.id.in_(ids))).rowcount)
             raise
+
+    async def waiting(self) -> int:
+        return await self._read(lambda c: c.execute(_WAITING).scalar_one())
 
     async def append(self, run: str, attempt: int, step: Step, /) -> None:
         values = {

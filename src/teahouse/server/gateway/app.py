@@ -15,6 +15,7 @@ from teahouse.core.errors import Invalid, NotFound, Unauthenticated
 from teahouse.core.ids import new_id
 from teahouse.server.errors import known_error
 from teahouse.server.gate import Receive, Scope, Send
+from teahouse.server.gateway.figures import METRICS, show
 from teahouse.server.gateway.incoming import Gone, Incoming
 from teahouse.server.gateway.outgoing import Outgoing
 from teahouse.server.gateway.refusals import refusal_for
@@ -23,6 +24,7 @@ from teahouse.server.gateway.visit import Visit
 
 if TYPE_CHECKING:
     from teahouse.chat.ports import Identity
+    from teahouse.server.metrics import Metrics
     from teahouse.server.ports import House
 
 
@@ -31,9 +33,7 @@ class Gateway:
         self._house, self._metrics = house, metrics
         self._open = 0
         if metrics is not None:
-            metrics.watch(
-                "teahouse_gateway_requests", "Requests at work now.", lambda: self._open
-            )
+            metrics.watch("teahouse_gateway_requests", "Requests at work now.", lambda: self._open)
         self._limits = KeyLimits(SystemClock())
 
     def takes(self, path: str) -> bool:
@@ -69,6 +69,9 @@ class Gateway:
         return identity
 
     async def _answer(self, visit: Visit) -> None:
+        if visit.incoming.path == METRICS and self._metrics is not None:
+            await show(self._metrics, visit)
+            return
         route = route_of(visit.incoming.path)
         if route is None:
             raise NotFound("no_such_page")

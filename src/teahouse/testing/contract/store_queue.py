@@ -39,6 +39,20 @@ class QueueContract:
         assert {lease.run.attempt for lease in first} == {1}
         assert {lease.run.status for lease in rest} == {"running"}
 
+    async def test_it_tells_how_many_runs_wait_and_not_those_at_work_or_ended(
+        self, house: House
+    ) -> None:
+        mei = await house.person()
+        for _ in range(3):
+            await house.say(await house.talk(mei), mei, "hi")
+        counts = [await house.store.queue.waiting()]
+        leases = await house.store.queue.lease(2)
+        counts.append(await house.store.queue.waiting())
+        await house.answer(leases[0], "yes")
+        counts.append(await house.store.queue.waiting())
+
+        assert counts == [3, 1, 1]
+
     async def test_no_run_is_leased_twice_by_many_at_once(self, house: House) -> None:
         mei = await house.person()
         for _ in range(12):
