@@ -17,7 +17,7 @@ from teahouse.core.messages import Message, Text
 from teahouse.llm.errors import Overloaded, RateLimited, StreamCut
 from teahouse.llm.provider import ModelRequest, Provider
 from teahouse.llm.providers import build_provider
-from teahouse.llm.settings import ProviderSettings, Timeouts
+from teahouse.llm.settings import ProviderSettings, Timeouts, WireName
 from teahouse.llm.transport import Transport
 from teahouse.testing.faults import Turn, ground, play, turns
 from teahouse.testing.faulty_endpoint import WIRE_FAULTS, FaultyEndpoint, nobody_listens
@@ -71,6 +71,29 @@ async def test_a_fault_on_the_wire_comes_to_what_it_says(
                 assert isinstance(events[-1], ReplyDone)
 
     assert end in fault.ends
+
+
+@pytest.mark.parametrize("wire", ["openai_responses", "anthropic", "gemini", "ollama"])
+async def test_no_dialect_meets_a_fault_that_has_no_name(
+    wire: WireName, endpoint: FaultyEndpoint
+) -> None:
+    ends: dict[str, str] = {}
+    async with Transport() as transport:
+        settings = ProviderSettings(base_url=endpoint.base_url, wire=wire, timeouts=PATIENT)
+        provider = build_provider("faulty", settings, "key", transport)
+        for name, fault in WIRE_FAULTS.items():
+            if fault.silent or fault.at != "endpoint":
+                continue
+            endpoint.answers.append(fault.answer)
+            try:
+                await ask(provider)
+                ends[name] = "answer"
+            except ProviderError as error:
+                ends[name] = error.code
+
+    assert len(ends) > 100
+    assert ends["401"] == "provider_authentication"
+    assert {"provider_malformed", "provider_stream_cut", "provider_overloaded"} <= {*ends.values()}
 
 
 @pytest.mark.parametrize("name", [n for n, fault in STREAM_FAULTS.items() if not fault.silent])

@@ -19,7 +19,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct, field
 
@@ -36,7 +36,7 @@ from teahouse.llm.route import Routes
 from teahouse.llm.settings import BreakerSettings, ProviderSettings, Timeouts
 from teahouse.llm.tool import Content, ToolContext
 from teahouse.llm.transport import Transport
-from teahouse.testing.answers import text_answer
+from teahouse.testing.answers import Answer, text_answer, tool_answer
 from teahouse.testing.clock import FakeClock
 from teahouse.testing.fault_kinds import WireFault
 from teahouse.testing.faulty_endpoint import WIRE_FAULTS, FaultyEndpoint, nobody_listens
@@ -220,6 +220,13 @@ def _sound(request: ModelRequest) -> Script:
     return [ToolCall(id="call_1", name="now", arguments={})]
 
 
+def _sound_answer(body: dict[str, Any]) -> Answer:
+    """The same over a socket."""
+    if body["messages"][-1]["role"] == "tool":
+        return text_answer(["a sound ", "reply"])
+    return tool_answer([("call_1", "now", {})])
+
+
 async def _no_sleep(_: float) -> None:
     await asyncio.sleep(0)
 
@@ -235,7 +242,7 @@ async def ground(
     """Checks at its end that no connection and no task is left."""
     before = len(asyncio.all_tasks())
     with nobody_listens() as nobody:
-        async with FaultyEndpoint(sound=text_answer(["a sound ", "reply"])) as endpoint:
+        async with FaultyEndpoint(sound=_sound_answer) as endpoint:
             async with Transport() as transport:
                 shared = Ground(endpoint, transport, nobody, stuck_s)
                 yield shared

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from teahouse.llm.errors import StreamCut, Unreachable
 from teahouse.testing.answers import Answer, json_answer, text_answer
-from teahouse.testing.endpoint import Endpoint
+from teahouse.testing.endpoint import Endpoint, Script
 from teahouse.testing.fault_kinds import WireFault
 from teahouse.testing.network_faults import CONNECTION, CUTS, SILENT, STATUSES
 from teahouse.testing.reply_faults import BODIES, CALLS, EVENTS
@@ -33,10 +33,10 @@ SOUND: Final = text_answer(["a sound ", "reply"])
 class FaultyEndpoint(Endpoint):
     """An endpoint whose models are named after faults: whoever asks for `stall_mid_stream` gets
     that. `plans` say for other names what their requests meet, one after the other; None, and
-    whatever comes after, is a sound reply.
+    whatever comes after, is the `sound` reply to the request's body.
     """
 
-    def __init__(self, *, sound: Answer = SOUND, port: int = 0) -> None:
+    def __init__(self, *, sound: Script = lambda _: SOUND, port: int = 0) -> None:
         rows = [{"id": name, "object": "model"} for name in WIRE_FAULTS]
         models = json_answer({"object": "list", "data": rows})
         super().__init__(script=self._spoilt, models=models, port=port)
@@ -56,7 +56,7 @@ class FaultyEndpoint(Endpoint):
         model = str(body.get("model"))
         plan = self.plans.get(model)
         fault = WIRE_FAULTS.get(model) if plan is None else plan.popleft() if plan else None
-        return self._sound if fault is None else fault.answer
+        return self._sound(body) if fault is None else fault.answer
 
 
 @contextmanager
