@@ -292,6 +292,28 @@ def test_a_secret_is_struck_out_in_every_form_and_nothing_moves(
         assert secret.encode() not in base64.b64decode(encoded.replace(b"*", b"A"))
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        r"sk-canary-9f8e7d6c5b4a\/Tea+3210",
+        r"sk-canary-9f8e7d6c5b4a/Tea\u002b3210",
+        r"sk-canary-9f8e7d6c5b4a%2FTea%2B3210",
+        r"see 9f8e7d6c5b4a/ for more",
+        r"sk-***210",
+        r"sk-can…3210",
+    ],
+)
+def test_the_ways_in_which_servers_write_a_key_are_known(told: str) -> None:
+    cleaned = Scrubber([CANARY]).clean_text(
+        json.dumps({"x": "y"})[:-1] + f', "message": "{told}"}}'
+    )
+
+    assert "9f8e" not in cleaned
+    assert "3210" not in cleaned
+    assert "sk-" not in cleaned
+    assert set(json.loads(cleaned)) == {"x", "message"}
+
+
 @given(st.text(max_size=200))
 def test_what_holds_no_secret_stays_as_it_is(text: str) -> None:
     data = json.dumps({"content": text}).encode()

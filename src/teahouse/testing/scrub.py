@@ -16,8 +16,11 @@ from urllib.parse import quote
 
 PIECE = 8  # characters; what is shorter than this tells nobody anything
 _SHORTEST = 4
-_MASKED = re.compile(rb"(?:[*.]|\xe2\x80[\xa2\xa6]){3,}")  # sk-a…: how vendors quote a key
+_MASKED = re.compile(
+    rb"(?:[*.]{3}|\xe2\x80[\xa2\xa6]|\\u202[26])+[*.]*"
+)  # sk-a…: how vendors quote a key
 _FIELD = re.compile(rb'"(\w+)"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_CAREFUL = re.compile(r"[<>&='+]")  # what some escape though JSON does not ask for it
 _Span = tuple[int, int]
 
 
@@ -102,8 +105,10 @@ def _forms(secret: str) -> Iterator[bytes]:
     raw = secret.encode()
     yield raw
     yield quote(secret, safe="").encode()
-    yield json.dumps(secret)[1:-1].encode()
-    yield json.dumps(secret, ensure_ascii=False)[1:-1].encode()
+    for escaped in (json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
+        yield escaped.encode()
+        yield escaped.replace("/", "\\/").encode()  # as PHP writes it
+        yield _CAREFUL.sub(lambda sign: f"\\u{ord(sign[0]):04x}", escaped).encode()
     yield raw.hex().encode()
     for shift in range(3):  # wherever it stands within what was encoded
         whole = base64.b64encode(b"\0" * shift + raw).rstrip(b"=")
