@@ -67,18 +67,21 @@ class Recorded(Struct, kw_only=True):
 
 
 class Endpoint:
-    """An async context manager. `answers` are used up in order, then `script` decides."""
+    """An async context manager. `answers` are used up in order, then `script` decides by the body;
+    `ask`, where it is given, decides instead of both by the whole request, in any dialect."""
 
     def __init__(
         self,
         answers: Iterable[Answer] = (),
         *,
         script: Script | None = None,
+        ask: Callable[[Recorded], Answer] | None = None,
         models: Answer | None = None,
         port: int = 0,
     ) -> None:
         self.answers = deque(answers)
         self.script: Script = script or DefaultScript()
+        self.ask = ask
         self.models = models or json_answer(_MODELS)
         self.requests: list[Recorded] = []
         self.open_connections = 0
@@ -187,6 +190,10 @@ class Endpoint:
             self._arrived.notify_all()
         if path.endswith(("/models", "/api/tags")):
             return self.models
+        return (self.ask or self._by_script)(recorded)
+
+    def _by_script(self, recorded: Recorded) -> Answer:
+        path = recorded.path.partition("?")[0]
         if self.answers and path.endswith(_QUESTIONS):
             return self.answers.popleft()
         if not path.endswith("/chat/completions"):
