@@ -25,18 +25,19 @@ _CODES: Final = {
     "context_too_long": "context_length_exceeded",
     "content_filter": "content_filter",
 }  # by these clients decide what to do; elsewhere our own code says more
-_MODEL: Final = frozenset({"no_such_model", "no_model"})
+_MODEL: Final = frozenset({"no_such_model", "no_model", "provider_refused"})
 
 
 def openai_error(refusal: Refusal) -> JsonObject:
     """`reason` is our own code, which OpenAI does not have."""
     code = _CODES.get(refusal.kind, refusal.code)
+    no_model = refusal.kind == "not_found" and refusal.code in _MODEL
     return {
         "error": {
             "message": refusal.message,
             "type": _TYPES.get(refusal.kind, "invalid_request_error"),
             "param": None,
-            "code": "model_not_found" if refusal.code in _MODEL else code,
+            "code": "model_not_found" if no_model else code,
             "reason": refusal.code,
         }
     }

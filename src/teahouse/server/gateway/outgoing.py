@@ -67,11 +67,12 @@ class Telling:
         self._time = asyncio.get_running_loop().time
         self._said_at = self._time()
         self._saying = asyncio.Lock()
+        self._began = False
 
     async def tell(self, stream: AsyncGenerator[Sequence[StreamEvent], None]) -> None:
         async with aclosing(stream) as batches:
             async for batch in batches:
-                said = self._voice.tell(batch)
+                said = self._begin() + self._voice.tell(batch)
                 if said or not self._outgoing.begun:
                     await self._say(said)
         await self._outgoing.send(b"", more=False)
@@ -80,16 +81,20 @@ class Telling:
         """Nothing while something else is being said, or has been of late."""
         quiet = self._time() - self._said_at >= BEAT_EVERY_S - 0.1
         if not self._saying.locked() and (quiet or not self._outgoing.begun):
-            await self._say(self._voice.beat())
+            await self._say(self._begin() + self._voice.beat())
 
     async def fail(self, refusal: Refusal) -> None:
         await self._outgoing.send(self._voice.fail(refusal), more=False)
+
+    def _begin(self) -> bytes:
+        """First of all that the voice says: some count their events, or list what came."""
+        begun, self._began = self._began, True
+        return b"" if begun else self._voice.begin()
 
     async def _say(self, said: bytes) -> None:
         async with self._saying:
             if not self._outgoing.begun:
                 await self._outgoing.start(self._media_type, headers={"x-accel-buffering": "no"})
-                said = self._voice.begin() + said
             if said:
                 await self._outgoing.send(said)
             self._said_at = self._time()

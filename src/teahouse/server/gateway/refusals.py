@@ -48,6 +48,8 @@ def refusal_of(error: errors.TeahouseError, language: Language) -> Refusal:
     """The kind of the nearest ancestor; what is none of them is our own fault."""
     known = (KINDS[kind] for kind in type(error).__mro__ if kind in KINDS)
     status, kind = next(known, (max(status_of(error), 500), "internal"))
+    if isinstance(error, llm.RequestRefused) and error.status == 404:
+        status, kind = 404, "not_found"  # that is how vendors say that a model is none of theirs
     problem = error.problem(language)
     said = " ".join(filter(None, (problem.message, problem.hint)))
     return Refusal(status=status, kind=kind, code=problem.code, message=said)

@@ -16,6 +16,7 @@ from teahouse.llm.usage import Caller
 from teahouse.server.errors import known_error
 from teahouse.server.gateway.attend import attend
 from teahouse.server.gateway.dialect import Asked, Dialect
+from teahouse.server.gateway.incoming import Gone
 from teahouse.server.gateway.outgoing import Telling
 from teahouse.server.gateway.refusals import refusal_for
 
@@ -55,6 +56,8 @@ class Visit:
         telling = Telling(self.outgoing, voice, dialect.stream_type)
         try:
             await attend(self.incoming.receive, telling.tell(stream), telling.beat)
+        except Gone:
+            raise
         except Exception as error:
             if not self.outgoing.begun:
                 raise
