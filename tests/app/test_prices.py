@@ -24,7 +24,7 @@ base_url = "http://127.0.0.1:9/v1"
 
 [prices]
 "proxy/gpt-5" = [1, 2.5]
-"mine/gpt-5-nano" = [3, 4, 0.5]
+"mine/gpt-5-nano" = [3, 4, 0.5, 6]
 
 [windows]
 "proxy/other" = 32768
@@ -58,6 +58,7 @@ async def test_the_owners_word_counts_more(tmp_path: Path) -> None:
     proxied, nano = prices.facts("proxy/gpt-5"), prices.facts("mine/gpt-5-nano")
     assert (proxied.input, proxied.output, proxied.cached) == (1, 2.5, None)
     assert nano.cost(Usage(input=1_000_000, cached=1_000_000)) == 0.5
+    assert nano.cost(Usage(input=1_000_000, written=1_000_000)) == 6
     assert prices.facts("proxy/other") == Facts(window=32768)
     await live.patch({"windows": {"proxy/other.1": 1000}, "prices": {"proxy/other.1": [1, 1]}})
     assert prices.facts("proxy/other.1") == Facts(window=1000, input=1, output=1)
@@ -69,7 +70,7 @@ async def test_the_embedded_model_costs_nothing(tmp_path: Path) -> None:
     assert (facts.input, facts.output, facts.window) == (FREE.input, FREE.output, 8192)
 
 
-async def test_a_price_has_two_or_three_numbers(tmp_path: Path) -> None:
+async def test_a_price_has_two_to_four_numbers(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"prices\.a/b") as caught:
         await settings(tmp_path, '[prices]\n"a/b" = [1]\n')
     assert "[0.5, 2]" in (caught.value.problem().hint or "")

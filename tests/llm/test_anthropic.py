@@ -370,13 +370,14 @@ async def test_models_are_listed_with_their_windows() -> None:
     ]
 
 
-async def test_tokens_from_the_cache_are_counted_apart() -> None:
+async def test_tokens_read_from_the_cache_and_written_into_it_are_part_of_the_input() -> None:
     usage = {"input_tokens": 9, "output_tokens": 1, "cache_read_input_tokens": 500}
+    usage |= {"cache_creation_input_tokens": 40}
     start = answers.event("message_start", message={"usage": usage})
     answer = Answer(steps=(start, *answers.text(0, ["ok"]), *answers.end("end_turn", 3)))
 
     _, outcome = await ask(answer)
 
-    assert (outcome.done.usage.input, outcome.done.usage.output) == (9, 3)
-    assert outcome.done.usage.cached == 500
+    assert (outcome.done.usage.input, outcome.done.usage.output) == (549, 3)
+    assert (outcome.done.usage.cached, outcome.done.usage.written) == (500, 40)
     assert not outcome.done.usage.estimated

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from teahouse.core.messages import Blob, JsonObject, Message, Part, Text, Thinking, ToolCall
+from teahouse.core.messages import (
+    Blob,
+    JsonObject,
+    Message,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    Usage,
+)
 from teahouse.llm.errors import Malformed
 from teahouse.llm.profiles import Profile, profile_for
 from teahouse.llm.provider import ModelRequest, ToolSpec
@@ -362,3 +371,12 @@ async def test_models_are_listed_with_their_windows_and_embedders_are_not() -> N
         found = await build_provider("acme", settings, None, transport).models()
 
     assert [(m.id, m.context_window) for m in found] == [("gemini-x", 1_048_576), ("bare", None)]
+
+
+async def test_what_was_cached_is_part_of_the_prompt_and_thoughts_are_part_of_the_output() -> None:
+    counts = {"prompt": 100, "cachedContent": 64, "candidates": 3, "thoughts": 5}
+
+    _, outcome = await ask(Answer(steps=(answers.chunk([{"text": "ok"}], "STOP", **counts),)))
+
+    assert outcome.done is not None
+    assert outcome.done.usage == Usage(input=100, output=8, cached=64, reasoning=5)

@@ -16,6 +16,7 @@ from teahouse.core.messages import (
     Message,
     Thinking,
     ToolCall,
+    Usage,
 )
 from teahouse.llm.profiles import Profile
 from teahouse.llm.provider import ModelRequest, ToolSpec
@@ -240,3 +241,22 @@ async def test_model_lists_of_every_shape_are_read(told: object, found: list[obj
         listed = await provider.models()
 
     assert [(m.id, m.context_window, m.vision) for m in listed] == found
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        {
+            "prompt_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 30},
+            "completion_tokens_details": {"reasoning_tokens": 5},
+        },
+        {"prompt_cache_hit_tokens": 64, "cache_write_tokens": 30, "reasoning_tokens": 5},
+    ],
+)
+def test_what_was_cached_and_thought_is_part_of_the_counts(details: JsonObject) -> None:
+    counts = {"prompt_tokens": 100, "completion_tokens": 7, **details}
+
+    done = translate([chunk({"content": "ok"}, "stop"), chunk(None, usage=counts), DONE])[-1]
+
+    assert isinstance(done, ReplyDone)
+    assert done.usage == Usage(input=100, output=7, cached=64, written=30, reasoning=5)

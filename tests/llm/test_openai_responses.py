@@ -13,6 +13,7 @@ from teahouse.core.messages import (
     Text,
     Thinking,
     ToolCall,
+    Usage,
 )
 from teahouse.llm.profiles import Profile, profile_for
 from teahouse.llm.provider import ModelRequest, ToolSpec
@@ -319,12 +320,13 @@ async def test_a_plain_reply_needs_no_more_than_its_text() -> None:
 async def test_cached_tokens_are_part_of_the_input() -> None:
     usage = {
         "input_tokens": 100,
-        "input_tokens_details": {"cached_tokens": 64},
+        "input_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 30},
         "output_tokens": 7,
+        "output_tokens_details": {"reasoning_tokens": 5},
     }
     end = answers.event("completed", response=answers.response("completed", usage=usage))
 
     _, outcome = await ask(Answer(steps=(*answers.text(0, ["ok"]), end)))
 
     assert outcome.done is not None
-    assert (outcome.done.usage.input, outcome.done.usage.cached) == (100, 64)
+    assert outcome.done.usage == Usage(input=100, output=7, cached=64, written=30, reasoning=5)

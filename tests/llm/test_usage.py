@@ -25,6 +25,7 @@ pytestmark = pytest.mark.anyio
 SECRET = "the word that must stay here"
 REQUEST = ModelRequest(model="", messages=(Message(role="user", parts=(Text(text=SECRET),)),))
 FACTS = Facts(input=2, output=10, cached=0.5)
+USAGE = Usage(input=1000, output=100, cached=400, written=100)
 MEI = Caller(person="u_1", agent="a_1", conversation="c_1", run="r_1", purpose="gateway")
 
 
@@ -60,13 +61,14 @@ async def read(client: Client) -> None:
 
 
 async def test_an_answer_is_noted_with_whose_it_was_and_what_it_cost() -> None:
-    client, kept = client_of(["hello", Finish(usage=Usage(input=1000, output=100, cached=400))])
+    client, kept = client_of(["hello", Finish(usage=USAGE)])
 
     await read(client)
 
     [call] = kept.calls
     assert (call.model, call.provider, call.caller) == ("acme/fake", "acme", MEI)
-    assert (call.input, call.output, call.cached, call.estimated) == (1000, 100, 400, False)
+    assert (call.input, call.output, call.estimated) == (1000, 100, False)
+    assert (call.cached, call.written) == (400, 100)
     assert call.cost == pytest.approx((600 * 2 + 400 * 0.5 + 100 * 10) / 1e6)
     assert (call.outcome, call.code, call.attempt) == ("answered", "stop", 1)
     assert call.first_token_ms is not None
@@ -147,6 +149,17 @@ def test_a_long_input_costs_what_long_inputs_cost() -> None:
 
     assert facts.cost(Usage(input=1000, output=1)) == pytest.approx(1002 / 1e6)
     assert facts.cost(Usage(input=1001, output=1, cached=1)) == pytest.approx(3007 / 1e6)
+
+
+def test_what_is_read_from_a_cache_and_written_into_it_has_prices_of_its_own() -> None:
+    facts = published("anthropic", "claude-sonnet-4-6")
+
+    usage = Usage(input=1000, cached=600, written=300, output=10)
+
+    assert facts.cost(usage) == pytest.approx((100 * 3 + 600 * 0.3 + 300 * 3.75 + 10 * 15) / 1e6)
+    assert Facts(input=2, output=0).cost(usage) == pytest.approx(2000 / 1e6)
+    more = Usage(input=10, cached=8, written=8)
+    assert facts.cost(more) == pytest.approx((8 * 0.3 + 2 * 3.75) / 1e6)
 
 
 def test_the_catalog_knows_models_and_their_snapshots_and_says_when_it_was_made() -> None:

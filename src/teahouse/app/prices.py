@@ -28,9 +28,10 @@ class Prices:
         if window is not None:
             known = replace(known, window=window)
         if price is not None:
-            fresh, answer, *rest = price
-            cached = rest[0] if rest else None
-            known = replace(known, input=fresh, output=answer, cached=cached, long=None)
+            fresh, answer, cached, written = (*price, None, None)[:4]
+            known = replace(
+                known, input=fresh, output=answer, cached=cached, written=written, long=None
+            )
         return known
 
     def _published(self, provider: str, name: str) -> Facts:

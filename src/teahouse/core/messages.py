@@ -78,11 +78,18 @@ class Message(Struct, frozen=True, kw_only=True):
 
 
 class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Tokens of one call, as reported; `estimated` when the provider reported none."""
+    """Tokens of one call, as reported; `estimated` when the provider reported none.
+
+    `input` is all that went in, whatever the vendor's own word counts: `cached` (read from its
+    cache) and `written` (into it) are parts of that. `reasoning` is the part of `output` that was
+    thought.
+    """
 
     input: int = 0
     output: int = 0
     cached: int = 0
+    written: int = 0
+    reasoning: int = 0
     estimated: bool = False
 
     def __add__(self, other: Usage) -> Usage:
@@ -90,6 +97,8 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
             input=self.input + other.input,
             output=self.output + other.output,
             cached=self.cached + other.cached,
+            written=self.written + other.written,
+            reasoning=self.reasoning + other.reasoning,
             estimated=self.estimated or other.estimated,
         )
 

@@ -30,16 +30,18 @@ class LongPrice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     input: float
     output: float
     cached: float | None = None
+    written: float | None = None
 
 
 class Facts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Of one model; None is unknown. Prices are in US dollars per million tokens; cached input
-    without a price of its own costs as much as any."""
+    """Of one model; None is unknown. Prices are in US dollars per million tokens; input that is
+    read from a cache, or written into it, costs as much as any where it has no price of its own."""
 
     window: int | None = None
     input: float | None = None
     output: float | None = None
     cached: float | None = None
+    written: float | None = None
     long: LongPrice | None = None
 
     def cost(self, usage: Usage) -> float | None:
@@ -48,10 +50,12 @@ class Facts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         price = self.long if long and self.long is not None else self
         if price.input is None or price.output is None:
             return None
-        reused = price.input if price.cached is None else price.cached
+        read = price.input if price.cached is None else price.cached
+        write = price.input if price.written is None else price.written
         cached = min(usage.cached, usage.input)
-        fresh = (usage.input - cached) * price.input
-        return (fresh + cached * reused + usage.output * price.output) / _MILLION
+        written = min(usage.written, usage.input - cached)
+        asked = cached * read + written * write + (usage.input - cached - written) * price.input
+        return (asked + usage.output * price.output) / _MILLION
 
 
 UNKNOWN = Facts()

@@ -133,6 +133,7 @@ class Meter(Generic[Item]):
             input=usage.input,
             output=usage.output,
             cached=usage.cached,
+            written=usage.written,
             estimated=usage.estimated,
             cost=self._facts.cost(usage),
             first_token_ms=None if self._first is None else self._since_start(self._first),

@@ -49,7 +49,7 @@ class CallRecord(Struct, frozen=True, kw_only=True):
     """One attempt at one model. It holds no word of what was said.
 
     `cost` is in US dollars, and None where the price is not known. `code` is the reason for which
-    the reply ended, or the code of the error. `input` counts the cached tokens too.
+    the reply ended, or the code of the error. `input` counts the tokens `cached` and `written` too.
     """
 
     id: str
@@ -60,6 +60,7 @@ class CallRecord(Struct, frozen=True, kw_only=True):
     input: int = 0
     output: int = 0
     cached: int = 0
+    written: int = 0
     estimated: bool = False
     cost: float | None = None
     first_token_ms: int | None = None
@@ -99,6 +100,7 @@ class UsageRow(Struct, frozen=True, kw_only=True):
     input: int
     output: int
     cached: int
+    written: int
     cost: float
     unpriced: int
 

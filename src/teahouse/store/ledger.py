@@ -82,6 +82,7 @@ def _sums(by: Grouping) -> Select[*tuple[Any, ...]]:
         func.sum(calls.input).label("input"),
         func.sum(calls.output).label("output"),
         func.sum(calls.cached).label("cached"),
+        func.sum(calls.written).label("written"),
         cost.label("cost"),
         (func.count() - func.count(calls.cost)).label("unpriced"),
     ).group_by(group)

@@ -26,7 +26,7 @@ from msgspec import Struct, field
 
 from teahouse.core.errors import ProviderError
 from teahouse.core.events import PartDelta, ReplyDone, StreamEvent, fold
-from teahouse.core.messages import Message, Text, Thinking, ToolResult
+from teahouse.core.messages import Message, Text, Thinking, ToolResult, Usage
 from teahouse.llm.loop import said
 from teahouse.llm.provider import ModelRequest, Provider, ToolSpec
 from teahouse.llm.providers import build_provider
@@ -93,7 +93,7 @@ async def _judge(case: Case, cut: Cut, transport: Transport) -> dict[str, tuple[
         )
         provider = build_provider("case", settings, "key", transport)
         outcome = await replay(provider, (_QUESTION,))
-        problems = _compare(case["expect"], outcome)
+        problems = _compare(case["expect"], _actual(outcome, wire), outcome)
         problems |= _laws(outcome)
         wanted: dict[str, Any] = case["expect"].get("roundtrip") or {}
         if wanted:
@@ -148,8 +148,9 @@ async def replay(provider: Provider, messages: Sequence[Message]) -> Outcome:
     return outcome
 
 
-def _compare(expect: dict[str, Any], outcome: Outcome) -> dict[str, tuple[object, object]]:
-    actual = _actual(outcome)
+def _compare(
+    expect: dict[str, Any], actual: dict[str, Any], outcome: Outcome
+) -> dict[str, tuple[object, object]]:
     problems: dict[str, tuple[object, object]] = {}
     for key, wanted in expect.items():
         if key == "roundtrip" or key not in actual:
@@ -162,7 +163,7 @@ def _compare(expect: dict[str, Any], outcome: Outcome) -> dict[str, tuple[object
     return problems
 
 
-def _actual(outcome: Outcome) -> dict[str, Any]:
+def _actual(outcome: Outcome, wire: WireName) -> dict[str, Any]:
     done, calls = outcome.done, outcome.message.tool_calls
     broken = (done is not None and done.problem is not None) or any(c.malformed for c in calls)
     return {
@@ -170,9 +171,14 @@ def _actual(outcome: Outcome) -> dict[str, Any]:
         "reasoning": outcome.shown("thinking"),
         "tools": [[c.id, c.name, c.arguments] for c in calls if c.malformed is None],
         "finish": done.reason if done else None,
-        "usage": [done.usage.input, done.usage.output] if done else None,
+        "usage": [_reported_input(done.usage, wire), done.usage.output] if done else None,
         "error": "raise" if outcome.error else "invalid_tool_args" if broken else None,
     }
+
+
+def _reported_input(usage: Usage, wire: WireName) -> int:
+    """As the vendor counts it: Anthropic tells what has to do with its cache apart."""
+    return usage.input - (usage.cached + usage.written if wire == "anthropic" else 0)
 
 
 def _same_tools(wanted: list[list[Any]], got: list[list[Any]]) -> bool:

@@ -118,12 +118,12 @@ def test_a_piece_of_text_is_told_at_once(pieces: list[str]) -> None:
 
 
 def test_counts_tell_cached_tokens_apart() -> None:
-    done = ReplyDone(reason="stop", usage=Usage(input=20, cached=5, output=7))
+    done = ReplyDone(reason="stop", usage=Usage(input=20, cached=5, written=3, output=7))
     message = accumulate(events_of(told([[done]])))
     wanted = {
-        "input_tokens": 15,
+        "input_tokens": 12,
         "cache_read_input_tokens": 5,
-        "cache_creation_input_tokens": 0,
+        "cache_creation_input_tokens": 3,
         "output_tokens": 7,
     }
     assert message["usage"] == wanted

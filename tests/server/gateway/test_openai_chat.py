@@ -335,7 +335,13 @@ malformed = st.builds(
 texts = st.builds(Text, text=said)
 replies = st.lists(thoughts | sealed | texts | calls | malformed, max_size=6)
 reasons = st.sampled_from(["stop", "length", "tool_calls", "content_filter"])
-usages = st.builds(Usage, input=st.integers(0, 99), output=st.integers(0, 99), cached=st.just(3))
+usages = st.builds(
+    Usage,
+    input=st.integers(0, 99),
+    output=st.integers(0, 99),
+    cached=st.just(3),
+    reasoning=st.just(2),
+)
 
 
 @st.composite
@@ -383,6 +389,7 @@ def check(completion: ChatCompletion, events: Sequence[StreamEvent]) -> None:
         done.usage.output,
     )
     assert completion.usage.prompt_tokens_details.cached_tokens == done.usage.cached
+    assert completion.usage.completion_tokens_details.reasoning_tokens == done.usage.reasoning
 
 
 @given(streams(), st.integers(1, 4))

@@ -536,6 +536,7 @@ def replies(draw: st.DrawFn) -> list[StreamEvent]:
     reasons: tuple[Reason, ...] = ("stop", "length", "tool_calls", "content_filter")
     counts = st.integers(0, 1 << 40)
     usage = Usage(input=draw(counts), output=draw(counts), cached=draw(counts))
+    usage = replace(usage, written=draw(counts), reasoning=draw(counts))
     return [*events, ReplyDone(reason=draw(st.sampled_from(reasons)), usage=usage)]
 
 
@@ -568,6 +569,8 @@ def agrees(response: Response, events: list[StreamEvent]) -> None:
     assert response.usage is not None
     assert response.usage.input_tokens == done.usage.input
     assert response.usage.input_tokens_details.cached_tokens == done.usage.cached
+    assert response.usage.input_tokens_details.cache_write_tokens == done.usage.written
+    assert response.usage.output_tokens_details.reasoning_tokens == done.usage.reasoning
     assert response.usage.output_tokens == done.usage.output
     assert response.usage.total_tokens == done.usage.input + done.usage.output
     assert given_back(response) == ((plain(message),) if message.parts else ())

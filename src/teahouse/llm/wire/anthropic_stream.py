@@ -199,11 +199,16 @@ class AnthropicStream(Reply):
         self.parts.add(index, Thinking(text="", opaque=self._own(given)))
 
     def _count(self, usage: JsonObject) -> None:
-        """Counts are of the whole so far: each replaces the one before it."""
+        """Counts are of the whole so far: each replaces the one before it. Of the input there are
+        three, none of which is part of another."""
         known = self._usage
+        fresh = as_count(usage, "input_tokens") or known.input - known.cached - known.written
+        cached = as_count(usage, "cache_read_input_tokens") or known.cached
+        written = as_count(usage, "cache_creation_input_tokens") or known.written
         output = usage.get("output_tokens")
         self._usage = Usage(
-            input=as_count(usage, "input_tokens") or known.input,
+            input=fresh + cached + written,
             output=output if isinstance(output, int) else known.output,
-            cached=as_count(usage, "cache_read_input_tokens") or known.cached,
+            cached=cached,
+            written=written,
         )

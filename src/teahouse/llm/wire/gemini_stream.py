@@ -113,9 +113,11 @@ class GeminiStream(SpokenReply):
         if not usage:
             return
         known = self._usage
-        output = as_count(usage, "candidatesTokenCount") + as_count(usage, "thoughtsTokenCount")
+        thought = as_count(usage, "thoughtsTokenCount")
+        output = as_count(usage, "candidatesTokenCount") + thought
         self._usage = Usage(
             input=as_count(usage, "promptTokenCount") or known.input,
             output=output or known.output,
             cached=as_count(usage, "cachedContentTokenCount") or known.cached,
+            reasoning=thought or known.reasoning,
         )

@@ -183,10 +183,13 @@ class ResponsesStream(Reply):
             self._read_item(self._item({}, item), item)
         usage = as_object(response.get("usage"))
         details = as_object(usage.get("input_tokens_details"))
+        spoken = as_object(usage.get("output_tokens_details"))
         self._usage = Usage(
             input=as_count(usage, "input_tokens"),
             output=as_count(usage, "output_tokens"),
             cached=as_count(details, "cached_tokens"),
+            written=as_count(details, "cache_write_tokens"),
+            reasoning=as_count(spoken, "reasoning_tokens"),
         )
         if how in {"failed", "cancelled"}:
             raise refusal_in(self._provider, response.get("error") or how)

@@ -227,10 +227,10 @@ def _empty_block(kind: DeltaKind) -> JsonObject:
 
 
 def _usage(usage: Usage) -> JsonObject:
-    """There, what came out of a cache is no part of `input_tokens`."""
+    """There, what was read from a cache or written into it is no part of `input_tokens`."""
     return {
-        "input_tokens": max(usage.input - usage.cached, 0),
-        "cache_creation_input_tokens": 0,
+        "input_tokens": max(usage.input - usage.cached - usage.written, 0),
+        "cache_creation_input_tokens": usage.written,
         "cache_read_input_tokens": usage.cached,
         "output_tokens": usage.output,
     }

@@ -228,11 +228,11 @@ class ResponsesVoice:
 
 
 def _usage(usage: Usage) -> JsonObject:
-    """How many tokens were thoughts, or written to a cache, nobody tells us."""
+    asked = {"cached_tokens": usage.cached, "cache_write_tokens": usage.written}
     return {
         "input_tokens": usage.input,
-        "input_tokens_details": {"cached_tokens": usage.cached, "cache_write_tokens": 0},
+        "input_tokens_details": asked,
         "output_tokens": usage.output,
-        "output_tokens_details": {"reasoning_tokens": 0},
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning},
         "total_tokens": usage.input + usage.output,
     }
