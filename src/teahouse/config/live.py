@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from teahouse.chat.ports import Secrets
-from teahouse.config.file import SettingsFile, undo
+from teahouse.config.file import undo
 from teahouse.config.home import FILE, LANGUAGE, system_language
 from teahouse.config.keys import (
     NOT_SETTINGS,
@@ -28,7 +28,7 @@ from teahouse.config.keys import (
     takes_text,
     wrong,
 )
-from teahouse.config.load import Reading, kind_or_error, read
+from teahouse.config.load import Reading, kind_or_error, read, settings_file
 from teahouse.config.tree import (
     ENVIRONMENT_ONLY,
     Config,
@@ -67,7 +67,7 @@ class LiveSettings:
         cls, home: Path, environ: Mapping[str, str], secrets: Secrets, file: Path | None = None
     ) -> LiveSettings:
         """`file` where it is not the home's own."""
-        reading = await asyncio.to_thread(_read, file or home / FILE, home, environ)
+        reading = await asyncio.to_thread(_read, home, environ, file)
         return cls(reading, environ, secrets, await _values(reading.config, secrets))
 
     @property
@@ -140,8 +140,11 @@ class LiveSettings:
         return self.public()
 
     async def _fresh(self) -> Reading:
-        file = self._reading.file.path
-        return await asyncio.to_thread(_read, file, self.config.home, self._environ)
+        path = self._reading.file.path
+        own = path == self.config.home / FILE
+        return await asyncio.to_thread(
+            _read, self.config.home, self._environ, None if own else path
+        )
 
     def _opened(self, provider: Provider) -> ProviderSettings:
         headers = {name: self._plain(value) for name, value in provider.headers.items()}
@@ -291,8 +294,8 @@ def _secret_name(key: Key) -> str:
     return "/".join(("provider", key[1], *(key[2:] if key[2] == "api_keys" else key[3:])))
 
 
-def _read(file: Path, home: Path, environ: Mapping[str, str]) -> Reading:
-    return read(SettingsFile(file), home, environ)
+def _read(home: Path, environ: Mapping[str, str], file: Path | None) -> Reading:
+    return read(settings_file(home, file), home, environ)
 
 
 def _write(reading: Reading, leaves: dict[Key, Any]) -> None:

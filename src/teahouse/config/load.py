@@ -41,9 +41,14 @@ class Reading(Struct, frozen=True, kw_only=True):
 def load(home: Path, environ: Mapping[str, str], file: Path | None = None) -> Config:
     """`file` where it is not the home's own. Raises `SettingsError` that names the line or the
     variable, and for a `file` that is not there."""
+    return read(settings_file(home, file), home, environ).config
+
+
+def settings_file(home: Path, file: Path | None) -> SettingsFile:
+    """The home's own may be missing; one that somebody names may not."""
     if file is not None and not file.is_file():
         raise SettingsError("settings_file_missing", path=file)
-    return read(SettingsFile(file or home / FILE), home, environ).config
+    return SettingsFile(file or home / FILE)
 
 
 def read(file: SettingsFile, home: Path, environ: Mapping[str, str]) -> Reading:
