@@ -51,7 +51,7 @@ async def collecting() -> AsyncIterator[Collected]:
         if body[:2] == b"\x1f\x8b":
             body = gzip.decompress(body)
         found.raw.append(body)
-        found.headers.append(dict(request.headers))
+        found.headers.append({name.lower(): value for name, value in request.headers.items()})
         (_take_spans if request.path.endswith("traces") else _take_metrics)(found, body)
         return web.Response(content_type="application/x-protobuf")
 

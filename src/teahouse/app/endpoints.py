@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from base64 import b64encode
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
+from urllib.parse import quote
 
 from msgspec.structs import replace
 
 from teahouse.config.live import LiveSettings
+from teahouse.core.codec import encode
 from teahouse.core.errors import ProviderError, SettingsError
 from teahouse.core.events import StreamEvent
 from teahouse.llm.media import BlobReader
@@ -104,10 +107,20 @@ class _Discreet:
 
 
 def _secrets(settings: ProviderSettings) -> list[str]:
-    """The key and all that headers hold, also without their `Bearer`; the longest first."""
-    values = [settings.api_key or "", *settings.headers.values()]
+    """The keys and all that headers hold, also without their `Bearer`, in every form in which an
+    endpoint may repeat them; the longest first."""
+    keys = settings.api_key or "", *settings.api_keys.values()
+    values = *keys, *settings.headers.values()
     words = {word for value in values for word in (value, *value.split())}
-    return sorted((word for word in words if len(word) >= SHORTEST_SECRET), key=len, reverse=True)
+    forms = {form for word in words if len(word) >= SHORTEST_SECRET for form in _forms(word)}
+    return sorted(forms, key=len, reverse=True)
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """As it is, and as it stands in addresses, in JSON, and encoded."""
+    data = secret.encode()
+    yield from (secret, quote(secret), quote(secret, safe=""), encode(secret).decode()[1:-1])
+    yield from (b64encode(data).decode().rstrip("="), data.hex())
 
 
 class _Unusable:

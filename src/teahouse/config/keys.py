@@ -158,6 +158,8 @@ def _convert(key: Key, value: Any, source: str, *, strict: bool) -> Any:
         raise wrong(key, value, source) from error
     if kind_of(key) is Any and not _fits_toml(found):
         raise wrong(key, "…", source)
+    if _is_address(key) and isinstance(found, str):
+        _check_address(key, found, source)
     if key[0] == "providers":
         found = _of_provider(key, found, source)
     if not _is_plain(found) or (key == ("server", "host") and not found.strip()):
@@ -174,11 +176,6 @@ def _is_plain(value: Any) -> bool:
 def _of_provider(key: Key, found: Any, source: str) -> Any:
     if key[1] == EMBEDDED:
         raise SettingsError("provider_name_reserved", name=EMBEDDED, source=source)
-    if key[-1] == "base_url" and found is not None:
-        if "@" in found.split("://")[-1].split("/")[0]:
-            raise SettingsError("setting_url_secret", key=dotted(key), source=source)
-        if not _is_url(found):
-            raise SettingsError("setting_not_url", key=dotted(key), value=found, source=source)
     if isinstance(found, str) and is_secret(key):
         found = found.strip()  # what is copied and pasted brings the end of its line
     if key[-1] == "vendor" and found not in VENDORS:
@@ -186,6 +183,20 @@ def _of_provider(key: Key, found: Any, source: str) -> Any:
         known = near[0] if near else ", ".join(VENDORS)
         raise SettingsError("provider_vendor", provider=key[1], vendor=found, known=known)
     return found
+
+
+def _is_address(key: Key) -> bool:
+    provider = key[0] == "providers" and key[2:] == ("base_url",)
+    return provider or key == ("telemetry", "otlp_endpoint")
+
+
+def _check_address(key: Key, found: str, source: str) -> None:
+    """What may be a secret in it is not repeated."""
+    if re.match(r"([^/]*://)?[^/?#]*@", found):
+        raise SettingsError("setting_url_secret", key=dotted(key), source=source)
+    if not _is_url(found):
+        shown = re.sub(r"([?#]).*", r"\1…", found.rpartition("@")[2], flags=re.DOTALL)
+        raise SettingsError("setting_not_url", key=dotted(key), value=shown, source=source)
 
 
 def _fits_toml(value: Any, depth: int = 0) -> bool:

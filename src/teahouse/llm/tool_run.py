@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
+from traceback import format_tb
 
 from teahouse.core.errors import ToolFailed
 from teahouse.core.messages import Text, ToolCall, ToolResult
@@ -48,9 +49,20 @@ async def run_tool(
     except Exception as error:  # foreign code ends here
         if isinstance(error, TimeoutError) and limit.expired():
             return failed(call, OUT_OF_TIME)
-        log.exception("Tool %s failed with arguments %s", call.name, sorted(call.arguments))
+        names, at = sorted(call.arguments), _where(error)
+        log.error("Tool %s failed with arguments %s: %s", call.name, names, at)
         return failed(call, BROKEN)
     return ToolResult(call=call.id, content=content)
+
+
+def _where(error: BaseException) -> str:
+    """Kinds and places alone: what a tool's errors say may be what it was given."""
+    told: list[str] = []
+    found: BaseException | None = error
+    while found is not None:
+        told.append(f"{type(found).__qualname__}\n{''.join(format_tb(found.__traceback__))}")
+        found = found.__cause__ or found.__context__
+    return "after ".join(told).rstrip()
 
 
 def failed(call: ToolCall, text: str) -> ToolResult:

@@ -97,6 +97,7 @@ def make_engine(path: Path, driver: Driver, *, read_only: bool) -> Engine:
         module=driver.module,
         creator=connect,
         poolclass=NullPool,
+        hide_parameters=True,  # errors are logged, and what people say is in these
     )
 
 
