@@ -25,6 +25,7 @@ from teahouse.llm.errors import (
     RateLimited,
     RequestRefused,
 )
+from teahouse.llm.surrogates import mend
 
 _CONTEXT = re.compile(
     r"context.?(length|window|size)|maximum context|prompt is too long|input is too long"
@@ -160,7 +161,7 @@ def _told(error: object) -> tuple[str, str, int | None]:
     fields = cast("dict[str, Any]", error)
     message = next(
         (str(fields[key]) for key in ("message", "detail", "msg", "error") if fields.get(key)),
-        msgspec.json.encode(fields).decode()[:_SHORT],
+        msgspec.json.encode(mend(fields)).decode()[:_SHORT],
     )
     named = [fields.get(key) for key in ("code", "type", "status")]
     metadata = fields.get("metadata")

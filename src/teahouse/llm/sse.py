@@ -62,11 +62,11 @@ class SseParser:
             return []
         events: list[SseEvent] = []
         self._take(bytes(self._line), events)
-        for line in rest[:-1]:
+        self._line = bytearray(rest.pop())
+        for line in rest:
             self._grow(len(line))
             self._take(line, events)
-        self._line = bytearray(rest[-1])
-        self._grow(len(rest[-1]))
+        self._grow(len(self._line))
         return events
 
     def end(self) -> list[SseEvent]:

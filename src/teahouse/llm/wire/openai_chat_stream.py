@@ -48,6 +48,7 @@ class _PlainDelta(Struct, frozen=True):
     reasoning_content: str | None = None
     reasoning: str | None = None
     reasoning_details: tuple[()] | None = None
+    refusal: Literal[""] | None = None
     tool_calls: tuple[()] | None = None
     function_call: None = None
 

@@ -122,6 +122,8 @@ class Reply(ABC):
 
     def _whole(self, channel: Hashable, text: str, *, last: bool = False) -> str:
         """`text` without a half character at its end: the other half comes with the next piece."""
+        if text.isascii() and not self._halves:
+            return text
         text = self._halves.pop(channel, "") + text
         if text and "\ud800" <= text[-1] <= "\udbff" and not last:
             self._halves[channel], text = text[-1], text[:-1]
