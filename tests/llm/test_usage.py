@@ -12,6 +12,7 @@ import pytest
 from teahouse.core.errors import ProviderError
 from teahouse.core.events import Usage
 from teahouse.core.messages import Message, Text
+from teahouse.llm.budget import worst_of
 from teahouse.llm.catalog import UNKNOWN, Facts, LongPrice, dated, published
 from teahouse.llm.client import Client
 from teahouse.llm.errors import AuthenticationFailed, Overloaded
@@ -160,6 +161,13 @@ def test_what_is_read_from_a_cache_and_written_into_it_has_prices_of_its_own() -
     assert Facts(input=2, output=0).cost(usage) == pytest.approx(2000 / 1e6)
     more = Usage(input=10, cached=8, written=8)
     assert facts.cost(more) == pytest.approx((8 * 0.3 + 2 * 3.75) / 1e6)
+
+
+def test_the_worst_case_writes_all_of_its_input_into_a_cache() -> None:
+    worst, facts = worst_of(REQUEST), published("anthropic", "claude-sonnet-4-6")
+
+    real = Usage(input=worst.input, written=worst.input, output=worst.output)
+    assert (facts.cost(worst) or 0) >= (facts.cost(real) or 0) > 0
 
 
 def test_the_catalog_knows_models_and_their_snapshots_and_says_when_it_was_made() -> None:

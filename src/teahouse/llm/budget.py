@@ -105,4 +105,5 @@ def worst_of(request: ModelRequest) -> Usage:
     tools = estimate(encode(request.tools).decode()) if request.tools else 0
     asked = AT_WORST * (estimate_messages(request.messages) + tools)
     spoken = request.max_tokens or ANSWER_TOKENS
-    return Usage(input=asked, output=spoken + most_thoughts(request))
+    output = spoken + most_thoughts(request)
+    return Usage(input=asked, written=asked, output=output)  # what a cache is given costs most
