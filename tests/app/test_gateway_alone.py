@@ -109,7 +109,7 @@ async def test_each_route_is_closed_without_a_key_and_to_a_key_for_other_things(
             ) as answer:
                 told = await answer.text()
                 assert answer.status in (400, 403, 404) or "fake/fake" not in told, path
-        assert not endpoint.requests
+        assert all(one.method == "GET" for one in endpoint.requests)  # lists of models
 
 
 def test_each_route_is_in_the_guide() -> None:
