@@ -12,10 +12,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from teahouse.testing import conformance, repairs
+from teahouse.testing import conformance, egress_cases, repairs
 from teahouse.testing.case_files import Judge, read_cases, report
 
-KINDS: Final[Mapping[str, Judge]] = {"repair": repairs.judge, "wire": conformance.judge}
+KINDS: Final[Mapping[str, Judge]] = {
+    "egress": egress_cases.judge,
+    "repair": repairs.judge,
+    "wire": conformance.judge,
+}
 
 
 def main() -> None:
