@@ -43,7 +43,15 @@ async def test_a_call_is_counted_with_its_tokens_times_and_cost() -> None:
     metrics = Metrics("1.2.3", no_runs)
     for _ in range(2):
         metrics.note(
-            call(input=100, output=20, cached=60, cost=0.25, first_token_ms=50, total_ms=1500)
+            call(
+                input=100,
+                output=20,
+                cached=60,
+                written=9,
+                cost=0.25,
+                first_token_ms=50,
+                total_ms=1500,
+            )
         )
     metrics.note(call(cost=None, total_ms=100, outcome="failed", code="provider_quota"))
     found = await samples(metrics)
@@ -67,6 +75,7 @@ async def test_a_call_is_counted_with_its_tokens_times_and_cost() -> None:
     assert value("teahouse_cost_dollars_total", **of_model) == 0.5
     assert value("teahouse_unpriced_calls_total", **of_model) == 1
     assert value("teahouse_cached_input_tokens_total", **of_model) == 120
+    assert value("teahouse_cache_write_input_tokens_total", **of_model) == 18
     assert value("teahouse_info", version="1.2.3") == 1
 
 

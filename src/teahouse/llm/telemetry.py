@@ -99,6 +99,7 @@ class Telemetry(Ledger):
             "gen_ai.usage.output_tokens": call.output,
             "gen_ai.usage.cache_read.input_tokens": call.cached or None,
             "gen_ai.usage.cache_creation.input_tokens": call.written or None,
+            "gen_ai.usage.cache_write.input_tokens": call.written or None,
             "gen_ai.conversation.id": caller.conversation,
             "gen_ai.agent.id": caller.agent,
             "teahouse.call": call.id,

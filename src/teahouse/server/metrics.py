@@ -6,6 +6,7 @@ that the same dashboards fit. Imported only where there is a server: the library
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
@@ -35,6 +36,7 @@ class _Series(Struct, frozen=True, kw_only=True):
     output: Histogram
     first: Histogram
     cached: Counter
+    written: Counter
     cost: Counter
     unpriced: Counter
     endings: dict[tuple[str, str], tuple[Counter, Histogram]] = field(
@@ -84,6 +86,12 @@ class Metrics(Ledger):
             of_model,
             registry=registry,
         )
+        self._written = Counter(
+            "teahouse_cache_write_input_tokens",
+            "Tokens of input that the vendor put into its cache.",
+            of_model,
+            registry=registry,
+        )
         self._cost = Counter(
             "teahouse_cost_dollars", "What calls of known price cost.", of_model, registry=registry
         )
@@ -121,6 +129,8 @@ class Metrics(Ledger):
             series.output.observe(call.output)
         if call.cached:
             series.cached.inc(call.cached)
+        if call.written:
+            series.written.inc(call.written)
         if call.cost is None:
             series.unpriced.inc()
         else:
@@ -130,7 +140,7 @@ class Metrics(Ledger):
         counts = await self._runs()
         for status in ("queued", "running"):
             self._runs_now.labels(status).set(counts.get(status, 0))
-        return generate_latest(self._registry)
+        return await asyncio.to_thread(generate_latest, self._registry)  # 0.1 s for 200 models
 
     def _bound(self, group: _Group) -> _Series:
         of_model = group[1:]
@@ -139,6 +149,7 @@ class Metrics(Ledger):
             output=self._tokens.labels(*group, "output"),
             first=self._first.labels(*group),
             cached=self._cached.labels(*of_model),
+            written=self._written.labels(*of_model),
             cost=self._cost.labels(*of_model),
             unpriced=self._unpriced.labels(*of_model),
         )
