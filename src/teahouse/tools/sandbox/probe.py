@@ -1,0 +1,114 @@
+"""Finds out which wall stands on this machine, by trying to get through it.
+
+A wall that is there by its version number may still have a hole: a container without namespaces, a
+distribution's switch, a file system that refuses. So the same escapes are run behind each, best
+first, and the first that holds them all is used. None is the answer where none does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from msgspec import Struct
+
+from teahouse.core.ids import new_secret
+from teahouse.tools.sandbox import seccomp, view
+from teahouse.tools.sandbox.child import Place
+from teahouse.tools.sandbox.command import Command, Limits, Outcome, SandboxUnavailable
+
+_LANDLOCK_VERSION = 444
+_LEAST_LANDLOCK = 3  # before that, a file that may not be written can be truncated
+_LIMITS = Limits(wall_s=10, cpu_s=5, processes=32)
+
+# Each prints its name when it gets through. The last two must work, or nothing else means anything.
+_ESCAPES = r"""
+secret=$1 server=$2 word=$3
+try() { name=$1; shift; if ("$@") >/dev/null 2>&1; then echo "$name"; fi; }
+try read_secret cat "$secret"
+try link_secret sh -c 'ln -sf "$0" link && cat link' "$secret"
+try root_of_init cat "/proc/1/root$secret"
+try write_secret sh -c 'echo x >> "$0"' "$secret"
+try write_system sh -c 'echo x > /usr/teahouse-escape'
+try write_root sh -c 'echo x > /teahouse-escape'
+try write_settings sh -c 'echo x > /etc/teahouse-escape'
+try read_shadow cat /etc/shadow
+try environment grep -qs "$word" /proc/1/environ /proc/self/environ /proc/$PPID/environ
+try server_signal kill -0 "$server"
+try server_memory cat "/proc/$server/environ"
+try namespaces unshare -Ur true
+try mount mount -t tmpfs none /tmp
+try kernel sh -c 'echo x > /proc/sys/kernel/core_pattern'
+try devices sh -c 'head -c1 /dev/mem || head -c1 /dev/kmsg'
+[ "$(ulimit -c)" = 0 ] || echo core_dumps
+echo kept > kept && [ "$(cat kept)" = kept ] && echo done
+"""
+
+Run = Callable[[Place, Command], Awaitable[Outcome]]
+
+
+class State(Struct, frozen=True):
+    """`place` is None where nothing may run, and `reason` says why; where the weaker wall stands,
+    `reason` says why not the better one."""
+
+    place: Place | None
+    reason: str = ""
+
+
+async def state(run: Run, program: str | None = None) -> State:
+    if sys.platform != "linux":
+        return State(None, f"commands run on Linux only, and this is {platform.system()}")
+    if not seccomp.known():
+        return State(None, f"there is no system call filter for {platform.machine()}")
+    reasons: list[str] = []
+    for place in (_bubblewrap(program), _landlock()):
+        problem = place if isinstance(place, str) else await _problem(run, place)
+        if not isinstance(place, str) and problem is None:
+            return State(place, "; ".join(reasons))
+        reasons.append(str(problem))
+    return State(None, "; ".join(reasons))
+
+
+def _bubblewrap(program: str | None) -> Place | str:
+    found = program or shutil.which("bwrap", path=view.PATH)
+    if found is None:
+        return "bubblewrap is not installed"
+    return Place("bubblewrap", found, 0, view.interpreter())
+
+
+def _landlock() -> Place | str:
+    version = ctypes.CDLL(None, use_errno=True).syscall(_LANDLOCK_VERSION, None, 0, 1)
+    if version < _LEAST_LANDLOCK:
+        return "the kernel has no Landlock" if version < 0 else "the kernel's Landlock is too old"
+    return Place("landlock", "", version, view.interpreter())
+
+
+async def _problem(run: Run, place: Place) -> str | None:
+    with tempfile.TemporaryDirectory(prefix="teahouse-") as folder:
+        workspace = Path(folder) / "workspace"
+        workspace.mkdir()
+        word = new_secret()
+        secret = Path(folder) / "secret"
+        secret.write_text(word)
+        command = Command(
+            argv=("/bin/sh", "-c", _ESCAPES, "sh", str(secret), str(os.getpid()), word),
+            workspace=workspace,
+            limits=_LIMITS,
+        )
+        try:
+            outcome = await run(place, command)
+        except SandboxUnavailable as error:
+            return f"{place.wall}: {error.values.get('detail', error)}"
+    lines = outcome.stdout.decode("utf-8", "replace").split()
+    if lines == ["done"]:
+        return None
+    if outcome.ending == "exit" and lines[-1:] == ["done"]:
+        return f"{place.wall} did not hold against: {', '.join(lines[:-1])}"
+    said = outcome.stderr.decode("utf-8", "replace").strip()
+    return f"{place.wall}: {said or outcome.ending}"
