@@ -79,6 +79,15 @@ async def test_a_call_is_counted_with_its_tokens_times_and_cost() -> None:
     assert value("teahouse_info", version="1.2.3") == 1
 
 
+async def test_a_price_that_nobody_knows_does_not_read_as_zero() -> None:
+    metrics = Metrics("1", no_runs)
+    metrics.note(call(input=9, cost=None))
+    names = {name for name, _ in await samples(metrics)}
+
+    assert "teahouse_unpriced_calls_total" in names
+    assert "teahouse_cost_dollars_total" not in names
+
+
 async def test_models_that_do_not_exist_have_no_labels_of_their_own() -> None:
     metrics = Metrics("1", no_runs)
     for number in range(50):

@@ -29,16 +29,19 @@ _Group: TypeAlias = tuple[str, str, str]  # operation, provider, model
 _MODEL = ("gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model")
 
 
-class _Series(Struct, frozen=True, kw_only=True):
-    """What one model comes to. Bound once: looking a label up costs more than counting."""
+class _Series(Struct, kw_only=True):
+    """What one model comes to. Bound once: looking a label up costs more than counting.
+
+    There is no `cost` while no price was known: an unknown one must not read as zero.
+    """
 
     input: Histogram
     output: Histogram
     first: Histogram
     cached: Counter
     written: Counter
-    cost: Counter
-    unpriced: Counter
+    cost: Counter | None = None
+    unpriced: Counter | None = None
     endings: dict[tuple[str, str], tuple[Counter, Histogram]] = field(
         default_factory=dict[tuple[str, str], tuple[Counter, Histogram]]
     )
@@ -131,16 +134,21 @@ class Metrics(Ledger):
             series.cached.inc(call.cached)
         if call.written:
             series.written.inc(call.written)
-        if call.cost is None:
-            series.unpriced.inc()
-        else:
-            series.cost.inc(call.cost)
+        self._add_cost(group, series, call.cost)
 
     async def exposition(self) -> bytes:
         counts = await self._runs()
         for status in ("queued", "running"):
             self._runs_now.labels(status).set(counts.get(status, 0))
         return await asyncio.to_thread(generate_latest, self._registry)  # 0.1 s for 200 models
+
+    def _add_cost(self, group: _Group, series: _Series, cost: float | None) -> None:
+        if cost is None:
+            series.unpriced = series.unpriced or self._unpriced.labels(*group[1:])
+            series.unpriced.inc()
+        else:
+            series.cost = series.cost or self._cost.labels(*group[1:])
+            series.cost.inc(cost)
 
     def _bound(self, group: _Group) -> _Series:
         of_model = group[1:]
@@ -150,8 +158,6 @@ class Metrics(Ledger):
             first=self._first.labels(*group),
             cached=self._cached.labels(*of_model),
             written=self._written.labels(*of_model),
-            cost=self._cost.labels(*of_model),
-            unpriced=self._unpriced.labels(*of_model),
         )
 
     def _ended(self, group: _Group, outcome: str, code: str) -> tuple[Counter, Histogram]:
