@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from teahouse.core.errors import Invalid
+from teahouse.core.i18n import DEFAULT
 from teahouse.core.messages import (
     Blob,
     Message,
@@ -20,8 +21,10 @@ from teahouse.core.messages import (
 )
 from teahouse.llm.provider import ModelRequest, OneTool, ToolSpec
 from teahouse.server.gateway.anthropic import Messages, count
+from teahouse.server.gateway.anthropic_voice import refusal_body
 from teahouse.server.gateway.carry import pack
 from teahouse.server.gateway.dialect import Asked
+from teahouse.server.gateway.refusals import refusal_of
 
 PNG = b"\x89PNG\r\n\x1a\n....."
 PNG_64 = base64.b64encode(PNG).decode()
@@ -399,3 +402,11 @@ def test_tokens_are_counted_without_a_length_and_with_the_tools() -> None:
         return json.loads(count(Messages().read_to_count(body)))["input_tokens"]
 
     assert 0 < tokens() < tokens(system="Be brief, friend.") < tokens(tools=[TOOL] * 3)
+
+
+def test_a_thread_is_refused_so_that_anthropics_client_sends_whole_conversations() -> None:
+    with pytest.raises(Invalid) as caught:
+        asked(thread={"type": "create"})
+    body = refusal_body(refusal_of(caught.value, DEFAULT))
+    assert body["error"]["type"] == "invalid_request_error"
+    assert body["error"]["details"]["error_code"] == "thread_unsupported_request"

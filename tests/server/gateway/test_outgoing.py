@@ -11,7 +11,7 @@ import pytest
 from teahouse.core.events import PartDone, ReplyDone, StreamEvent
 from teahouse.core.i18n import DEFAULT
 from teahouse.core.messages import Text
-from teahouse.llm.errors import RequestRefused
+from teahouse.llm.errors import ContextTooLong, RequestRefused
 from teahouse.server.gateway.openai_error import openai_error
 from teahouse.server.gateway.outgoing import Outgoing, Telling
 from teahouse.server.gateway.refusals import refusal_of
@@ -61,3 +61,9 @@ def test_a_model_that_its_vendor_does_not_know_is_not_found(status: int, code: s
 
     assert refusal.status == status
     assert openai_error(refusal)["error"]["code"] == code
+
+
+def test_the_code_of_a_conversation_that_is_too_long_stands_in_the_message_too() -> None:
+    error = openai_error(refusal_of(ContextTooLong("vendor"), DEFAULT))["error"]
+    assert error["code"] == "context_length_exceeded"
+    assert error["message"].endswith("(context_length_exceeded)")

@@ -24,6 +24,8 @@ def read_messages(body: bytes, *, to_count: bool = False) -> Asked:
     given = read_object(body)
     if not to_count and not given.has("max_tokens"):
         given.missing("max_tokens")
+    if given.has("thread"):  # what follows would be an answer to a piece of the conversation
+        raise Invalid("thread_not_kept", field=given.at("thread"))
     media = Media()
     messages = tuple(read_history(given, media))
     tools = tuple(_tools(given))

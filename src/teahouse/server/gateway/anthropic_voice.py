@@ -47,6 +47,8 @@ _KINDS: Final = {
     "timeout": "timeout_error",
 }  # every other one is an api_error
 _TOO_LONG: Final = "prompt is too long: "  # by these words clients know that they must shorten it
+_NO_THREADS: Final = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
+"""By these words Anthropic's client sends whole conversations from then on."""
 _PING: Final = b'event: ping\ndata: {"type":"ping"}\n\n'
 _DELTA: Final = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,'
 _SHOWN: Final[dict[DeltaKind, bytes]] = {
@@ -59,7 +61,9 @@ def refusal_body(refusal: Refusal) -> JsonObject:
     said = refusal.message
     if refusal.kind == "context_too_long":
         said = _TOO_LONG + said
-    error = {"type": _KINDS.get(refusal.kind, "api_error"), "message": said}
+    error: JsonObject = {"type": _KINDS.get(refusal.kind, "api_error"), "message": said}
+    if refusal.code == "thread_not_kept":
+        error["details"] = _NO_THREADS
     return {"type": "error", "error": error}
 
 

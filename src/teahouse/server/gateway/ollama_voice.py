@@ -150,7 +150,7 @@ def _text(part: Part) -> str:
 
 def _call(place: int, call: ToolCall) -> JsonObject:
     function = {"index": place, "name": call.name, "arguments": arguments_of(call)}
-    told: JsonObject = {"id": call.id, "function": function}
+    told: JsonObject = {"id": call.id, "index": place, "function": function}  # litellm reads this
     return told | ({CARRIED: pack(call.opaque)} if call.opaque else {})
 
 

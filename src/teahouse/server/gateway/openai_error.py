@@ -29,12 +29,14 @@ _MODEL: Final = frozenset({"no_such_model", "no_model", "provider_refused"})
 
 
 def openai_error(refusal: Refusal) -> JsonObject:
-    """`reason` is our own code, which OpenAI does not have."""
+    """`reason` is our own code, which OpenAI does not have. Some clients (LangChain) look for the
+    code of a conversation that is too long in the message."""
     code = _CODES.get(refusal.kind, refusal.code)
+    too_long = refusal.kind == "context_too_long"
     no_model = refusal.kind == "not_found" and refusal.code in _MODEL
     return {
         "error": {
-            "message": refusal.message,
+            "message": f"{refusal.message} ({code})" if too_long else refusal.message,
             "type": _TYPES.get(refusal.kind, "invalid_request_error"),
             "param": None,
             "code": "model_not_found" if no_model else code,
