@@ -71,3 +71,29 @@ async def test_clients_of_anthropic_are_listed_the_models_in_their_form(tmp_path
             assert (await answer.json())["type"] == "model"
         async with session.get(f"{guest.opened.url}/v1/models/none/none") as answer:
             assert (answer.status, (await answer.json())["type"]) == (404, "error")
+
+
+async def test_the_official_client_points_to_what_was_said_before(tmp_path: Path) -> None:
+    async with Endpoint() as endpoint, running(tmp_path, **fake(endpoint)) as guest:
+        url, key = f"{guest.opened.url}/v1", guest.opened.key
+        async with openai.AsyncOpenAI(base_url=url, api_key=key, max_retries=0) as client:
+            first = await client.responses.create(model="fake/fake", input="tea")
+            second = await client.responses.create(
+                model="fake/fake", input="more", previous_response_id=first.id
+            )
+            asked = endpoint.requests[-1].body["messages"]
+            assert [(one["role"], one["content"]) for one in asked] == [
+                ("user", "tea"),
+                ("assistant", "echo: tea"),
+                ("user", "more"),
+            ]
+
+            assert (await client.responses.retrieve(second.id)).output_text == "echo: more"
+            await client.responses.delete(second.id)
+            with pytest.raises(openai.NotFoundError):
+                await client.responses.retrieve(second.id)
+            with pytest.raises(openai.BadRequestError) as caught:
+                await client.responses.create(
+                    model="fake/fake", input="more", previous_response_id=second.id
+                )
+            assert caught.value.code == "previous_response_not_found"

@@ -363,12 +363,11 @@ def test_a_cache_key_goes_to_endpoints_that_know_it() -> None:
 def test_what_changes_nothing_here_is_accepted(fields: JsonObject) -> None:
     asked = read(**fields)
     assert asked.request.messages == (said("user", Text(text="Hi")),)
-    assert asked.told["store"] is False  # as nothing is kept
+    assert asked.told["store"] is False  # as nothing is kept without a shelf
 
 
 CALL: JsonObject = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
 WRONG: list[tuple[JsonObject, str, str]] = [
-    ({"previous_response_id": "resp_1"}, "not_kept", "previous_response_id"),
     ({"conversation": {"id": "conv_1"}}, "not_kept", "conversation"),
     ({"prompt": {"id": "pmpt_1"}}, "not_kept", "prompt"),
     ({"background": True}, "background_reply", "background"),
@@ -381,7 +380,6 @@ WRONG: list[tuple[JsonObject, str, str]] = [
     ({"input": ["Hi"]}, "field_wrong", "input[0]"),
     ({"input": [{}]}, "field_missing", "input[0].type"),
     ({"input": [{"type": "web_search_call"}]}, "field_wrong", "input[0].type"),
-    ({"input": [{"type": "item_reference", "id": "rs_1"}]}, "not_kept", "input[0].id"),
     ({"input": [{"role": "tool", "content": "a"}]}, "field_wrong", "input[0].role"),
     ({"input": [{"role": "user"}]}, "field_missing", "input[0].content"),
     ({"input": [{"role": "user", "content": 7}]}, "field_wrong", "input[0].content"),

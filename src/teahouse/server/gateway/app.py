@@ -17,6 +17,7 @@ from teahouse.server.errors import known_error
 from teahouse.server.gate import Receive, Scope, Send
 from teahouse.server.gateway.figures import METRICS, show
 from teahouse.server.gateway.incoming import Gone, Incoming
+from teahouse.server.gateway.kept_responses import KeptResponses
 from teahouse.server.gateway.outgoing import Outgoing
 from teahouse.server.gateway.refusals import refusal_for
 from teahouse.server.gateway.routes import form_of, is_ours, route_of
@@ -35,6 +36,7 @@ class Gateway:
         if metrics is not None:
             metrics.watch("teahouse_gateway_requests", "Requests at work now.", lambda: self._open)
         self._limits = KeyLimits(SystemClock())
+        self._kept = KeptResponses(SystemClock())
 
     def takes(self, path: str) -> bool:
         return is_ours(path) or path == METRICS
@@ -53,7 +55,15 @@ class Gateway:
             try:
                 identity = await self._identify(incoming)
                 async with self._limits.pass_key(identity.key):
-                    await self._answer(Visit(self._house, identity, incoming, outgoing, request))
+                    visit = Visit(
+                        self._house,
+                        identity,
+                        incoming,
+                        outgoing,
+                        request=request,
+                        kept=self._kept,
+                    )
+                    await self._answer(visit)
             except Gone:
                 raise
             except Exception as error:  # the outermost place: each becomes an answer
@@ -72,7 +82,7 @@ class Gateway:
         if visit.incoming.path == METRICS and self._metrics is not None:
             await show(self._metrics, visit)
             return
-        route = route_of(visit.incoming.path)
+        route = route_of(visit.incoming.path, visit.incoming.method)
         if route is None:
             raise NotFound("no_such_page")
         if visit.incoming.method != route.method:

@@ -67,8 +67,6 @@ class History:
                 self._turn("tool").append(result)
             case "reasoning":
                 self._reasoning(item)
-            case "item_reference":
-                raise Invalid("not_kept", field=item.at("id"), value=shown(item.raw("id")))
             case _:
                 item.choice("type", _ITEMS)
 

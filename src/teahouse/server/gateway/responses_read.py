@@ -7,11 +7,12 @@ from typing import Final, Literal, get_args
 
 from msgspec import field
 
-from teahouse.core.errors import Invalid
+from teahouse.core.errors import Invalid, NotFound
 from teahouse.core.messages import JsonObject, Message, Text
 from teahouse.llm.provider import Effort, ModelRequest, OneTool, ToolChoice, ToolSpec
 from teahouse.llm.settings import WireName
 from teahouse.server.gateway.dialect import Asked
+from teahouse.server.gateway.kept_responses import Shelf
 from teahouse.server.gateway.openai_chat_read import JSON_ONLY
 from teahouse.server.gateway.pictures import Media
 from teahouse.server.gateway.reading import Fields, read_object, shown
@@ -19,8 +20,8 @@ from teahouse.server.gateway.responses_history import History
 
 _EFFORTS: Final[tuple[Effort | Literal["max"], ...]] = (*get_args(Effort), "max")
 _SUMMARIES: Final = ("auto", "concise", "detailed")
-_KEPT: Final = ("previous_response_id", "conversation", "prompt")
-"""Fields that speak of what an earlier call has left with the server."""
+_KEPT: Final = ("conversation", "prompt")
+"""Fields that speak of what is kept for good."""
 _HINTS: Final = ("prompt_cache_key", "safety_identifier", "user")
 _TOLD: Final = (
     *("instructions", "metadata", "temperature", "top_p", "max_output_tokens", "max_tool_calls"),
@@ -32,28 +33,34 @@ _DEFAULTS: Final[JsonObject] = {
     "tool_choice": "auto",
     "truncation": "disabled",
 }
-_NEVER: Final[JsonObject] = {"background": False, "store": False, "previous_response_id": None}
 
 
 class ResponsesAsked(Asked, frozen=True, kw_only=True):
-    """`told` are the fields of the request that the reply repeats."""
+    """`told` are the fields of the request that the reply repeats. `given` are the items of its
+    input, and `previous` is the response that came before; `store`: whether to keep the reply."""
 
     told: JsonObject = field(default_factory=dict[str, object])
+    given: Sequence[JsonObject] = ()
+    previous: str | None = None
+    store: bool = False
 
 
-def read_request(body: bytes) -> ResponsesAsked:
-    """Raises `Invalid` that names the field. What nobody here knows is passed over."""
+def read_request(body: bytes, shelf: Shelf | None = None) -> ResponsesAsked:
+    """`shelf` holds what the one who asks may point to. Raises `Invalid` that names the field, and
+    `NotFound` for an item that is not there. What nobody here knows is passed over."""
     asked = read_object(body)
     for name in _KEPT:
         if asked.has(name):
             raise Invalid("not_kept", field=name, value=shown(asked.raw(name)))
     if asked.flag("background"):
         raise Invalid("background_reply", field="background")
-    asked.flag("store")
+    store = asked.flag("store") is not False and shelf is not None
     asked.choice("truncation", ("auto", "disabled"))
     asked.object("metadata")
     media = Media()
-    messages = _messages(asked, media)
+    previous = asked.text("previous_response_id") or None
+    items = _items(asked, shelf)
+    messages = _messages(asked, [*_before(previous, shelf), *items], media)
     tools, told_tools = _tools(asked)
     choice, tools = _choice(asked, tools)
     form, schema = _format(asked)
@@ -76,31 +83,58 @@ def read_request(body: bytes) -> ResponsesAsked:
     told = {name: asked.raw(name) for name in _TOLD}
     told |= {name: default for name, default in _DEFAULTS.items() if told[name] is None}
     told |= {"tools": told_tools, "reasoning": {"effort": None, "summary": None} | reasoning}
-    told |= {"text": {"format": form} | verbosity} | _NEVER
+    told |= {"text": {"format": form} | verbosity, "background": False}
+    told |= {"store": store, "previous_response_id": previous}
     return ResponsesAsked(
         model=asked.text("model") or None,
         request=request,
         stream=asked.flag("stream") or False,
         conversation=next((hint for name in _HINTS if (hint := asked.text(name))), None),
         told=told,
+        given=[item.values for item in items],
+        previous=previous,
+        store=store,
     )
 
 
-def _messages(asked: Fields, media: Media) -> tuple[Message, ...]:
-    history = History(media)
-    instructions = asked.text("instructions")
-    if instructions:
-        history.say("system", [Text(text=instructions)])
+def _items(asked: Fields, shelf: Shelf | None) -> list[Fields]:
+    """The input, with the items themselves in the place of those that point to them."""
     value = asked.raw("input")
     if value is None:
         asked.missing("input")
     if isinstance(value, str):
-        history.say("user", [Text(text=value)])
-    elif isinstance(value, list):
-        for item in asked.objects("input"):
-            history.read(item)
-    else:
+        return [Fields({"role": "user", "content": value}, "input")]
+    if not isinstance(value, list):
         asked.wrong("input", "string | object[]")
+    return [_itself(item, shelf) for item in asked.objects("input")]
+
+
+def _itself(item: Fields, shelf: Shelf | None) -> Fields:
+    if item.raw("type") != "item_reference":
+        return item
+    name = item.need_text("id")
+    found = shelf.item(name) if shelf else None
+    if found is None:
+        raise NotFound("item_not_kept", field=item.at("id"), value=shown(name))
+    return Fields(found, item.path)
+
+
+def _before(previous: str | None, shelf: Shelf | None) -> list[Fields]:
+    if previous is None:
+        return []
+    found = shelf.until(previous) if shelf else None
+    if found is None:
+        raise Invalid("previous_response_not_found", value=shown(previous))
+    return [Fields(item, "previous_response_id") for item in found]
+
+
+def _messages(asked: Fields, items: Sequence[Fields], media: Media) -> tuple[Message, ...]:
+    history = History(media)
+    instructions = asked.text("instructions")
+    if instructions:
+        history.say("system", [Text(text=instructions)])
+    for item in items:
+        history.read(item)
     return history.whole()
 
 

@@ -7,8 +7,8 @@ bytes that stay the same for an item, so that a piece of text costs next to noth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, assert_never
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias, assert_never
 
 from msgspec import Raw
 
@@ -39,11 +39,17 @@ _INCOMPLETE: Final[dict[Reason, str]] = {
     "content_filter": "content_filter",
 }
 
+Keep: TypeAlias = Callable[[str, bytes], None]
+
 
 class ResponsesVoice:
-    """`told` are the fields of the request that the response repeats."""
+    """`told` are the fields of the request that the response repeats. `keep` takes the response
+    when it is whole, by its id."""
 
-    def __init__(self, model: str, created_at: float, told: JsonObject) -> None:
+    def __init__(
+        self, model: str, created_at: float, told: JsonObject, keep: Keep | None = None
+    ) -> None:
+        self._keep = keep
         self._id = ids.new_id("resp")
         head = {"id": self._id, "object": "response", "created_at": int(created_at)}
         self._head = encode(head | {"model": model} | told)[:-1]
@@ -202,11 +208,14 @@ class ResponsesVoice:
 
     def _finished(self, done: ReplyDone) -> bytes:
         why = _INCOMPLETE.get(done.reason)
-        return self._response(
+        response = self._response(
             "incomplete" if why else "completed",
             incomplete_details={"reason": why} if why else None,
             usage=_usage(done.usage),
         )
+        if self._keep is not None:
+            self._keep(self._id, response)
+        return response
 
     def _response(self, status: str, **fields: object) -> bytes:
         rest: JsonObject = {"error": None, "incomplete_details": None, "usage": None}

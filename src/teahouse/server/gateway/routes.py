@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from teahouse.server.gateway import anthropic, media, ollama
+from teahouse.server.gateway import anthropic, media, ollama, responses
 from teahouse.server.gateway.anthropic import Messages
 from teahouse.server.gateway.dialect import Dialect, Refusal
 from teahouse.server.gateway.model_list import (
@@ -18,7 +18,6 @@ from teahouse.server.gateway.model_list import (
 )
 from teahouse.server.gateway.openai_chat import OpenAIChat
 from teahouse.server.gateway.openai_error import refuse
-from teahouse.server.gateway.responses import OpenAIResponses
 from teahouse.server.gateway.seed_chat import SeedChat
 from teahouse.server.gateway.visit import Visit
 
@@ -88,7 +87,7 @@ _ONE: Final = "/v1/models/"
 ROUTES: Final[Mapping[str, Route]] = {
     "/chat": talk(SeedChat()),
     "/v1/chat/completions": talk(OpenAIChat()),
-    "/v1/responses": talk(OpenAIResponses()),
+    "/v1/responses": Route(handle=responses.respond, refuse=refuse),
     "/v1/messages": talk(_messages),
     "/v1/messages/count_tokens": Route(handle=_count, refuse=_messages.refuse),
     "/v1/models": Route(method="GET", handle=_models, refuse=refuse),
@@ -107,11 +106,18 @@ ROUTES: Final[Mapping[str, Route]] = {
 }
 
 _ONE_MODEL: Final = Route(method="GET", handle=_model, refuse=refuse)
+_ONE_RESPONSE: Final[Mapping[str, Route]] = {
+    "GET": Route(method="GET", handle=responses.show, refuse=refuse),
+    "DELETE": Route(method="DELETE", handle=responses.forget, refuse=refuse),
+}
 
 
-def route_of(path: str) -> Route | None:
-    one = path.startswith(_ONE) and len(path) > len(_ONE)  # a model's name has slashes of its own
-    return _ONE_MODEL if one else ROUTES.get(path)
+def route_of(path: str, method: str) -> Route | None:
+    if path.startswith(_ONE) and len(path) > len(_ONE):  # a model's name has slashes of its own
+        return _ONE_MODEL
+    if path.startswith(responses.ONE):
+        return _ONE_RESPONSE.get(method, _ONE_RESPONSE["GET"])
+    return ROUTES.get(path)
 
 
 def form_of(path: str, headers: Mapping[str, str]) -> Callable[[Refusal], bytes]:

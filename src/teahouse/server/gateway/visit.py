@@ -23,6 +23,7 @@ from teahouse.server.gateway.refusals import refusal_for
 if TYPE_CHECKING:
     from teahouse.chat.ports import Identity
     from teahouse.server.gateway.incoming import Incoming
+    from teahouse.server.gateway.kept_responses import KeptResponses
     from teahouse.server.gateway.outgoing import Outgoing
     from teahouse.server.ports import House, ModelEntry
 
@@ -37,11 +38,14 @@ class Visit:
         identity: Identity,
         incoming: Incoming,
         outgoing: Outgoing,
+        *,
         request: str,
+        kept: KeptResponses,
     ) -> None:
         self.house, self.identity = house, identity
         self.incoming, self.outgoing = incoming, outgoing
-        self._request = request
+        self._request, key = request, identity.key
+        self.shelf = kept.shelf(key.id if key else identity.person.id)
 
     async def talk(self, dialect: Dialect) -> None:
         """Ask a model or an agent and tell the reply, streamed or whole."""
