@@ -17,7 +17,8 @@ from msgspec import Struct
 from teahouse.tools.addresses import Address
 
 LONGEST: Final = 8192
-_URL: Final = re.compile(r"(?i:(https?))://([^/?#]+)([^#]*)(?:#.*)?")
+# ASCII: without it a long s is an s
+_URL: Final = re.compile(r"(?i:(https?))://([^/?#]+)([^#]*)(?:#.*)?", re.ASCII)
 _AUTHORITY: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:@%]+)(?::([0-9]{0,5}))?")
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
