@@ -52,7 +52,20 @@ DIALECTS: dict[str, dict[str, Any]] = {
     "/v1/audio/speech": {"input": SPOKEN, "voice": "x"},
     "/v1/images/generations": {"prompt": SPOKEN},
 }
-FAULTS = ("401", "402", "403", "400", "404", "429", "500", "redirect", "stream", "cut", "html")
+FAULTS = (
+    "401",
+    "402",
+    "403",
+    "400",
+    "404",
+    "429",
+    "500",
+    "redirect",
+    "stream",
+    "cut",
+    "html",
+    "echo",
+)
 
 
 def middle(secret: str) -> str:
@@ -98,6 +111,9 @@ async def blabbing() -> AsyncIterator[str]:
         said = f"Incorrect key {sent}, {quote(sent)}, {request.rel_url} {heard}"
         fault = next((one for one in FAULTS if f"blab-{one}" in body), "401")
         error = {"error": {"message": said, "code": "x"}}
+        if fault == "echo":  # as who refuses a word says which
+            refused = body[max(body.find(SPOKEN), 0) :]
+            return web.json_response({"error": {"message": f"Refused: {refused}"}}, status=400)
         if fault == "redirect":
             return web.Response(status=302, headers={"Location": f"http://127.0.0.1:9/?{said}"})
         if fault == "html":
@@ -221,20 +237,35 @@ class Driver:
             await self.call("POST", path, {**body, "model": "fake/fake"}, **wrong)
             await self.call("POST", path, {"model": "fake/fake", "messages": [SPOKEN]})
 
+    async def say(self, body: dict[str, Any]) -> tuple[str, str]:
+        """Say something and wait for the answer; returns the conversation and the run."""
+        answer, said = await self.call("POST", "/api/messages", body)
+        assert answer.status == 202, said
+        run = said["runs"][0]["id"]
+        async with asyncio.timeout(30):
+            while (await self.call("GET", f"/api/runs/{run}"))[1]["post"] is None:
+                await asyncio.sleep(0.02)
+        return said["post"]["conversation"], run
+
+    async def talk_until_it_would_get_a_title(self) -> None:
+        """From a model that refuses, and repeats what it was asked."""
+        _, agents = await self.call("GET", "/api/agents")
+        agent = agents["items"][1]["id"]
+        answer, _ = await self.call("PATCH", f"/api/agents/{agent}", {"model": "one/blab-echo"})
+        assert answer.status == 200
+        where = {"agent": agent}
+        for _ in range(3):
+            conversation, _ = await self.say({"text": SPOKEN, "model": "fake/fake", **where})
+            where = {"conversation": conversation}
+
     async def talk(self) -> None:
         _, agents = await self.call("GET", "/api/agents")
         agent = agents["items"][0]["id"]
-        for model in (None, "one/blab-401", "two/blab-500", "three/blab-400"):
+        for model in (None, "one/blab-401", "two/blab-500", "three/blab-400", "one/blab-echo"):
             body: dict[str, Any] = {"text": f"{SPOKEN} [tool now {{}}]", "agent": agent}
             if model is not None:
                 body["model"] = model
-            answer, said = await self.call("POST", "/api/messages", body)
-            assert answer.status == 202, said
-            run = said["runs"][0]["id"]
-            async with asyncio.timeout(30):
-                while (await self.call("GET", f"/api/runs/{run}"))[1]["post"] is None:
-                    await asyncio.sleep(0.02)
-            conversation = said["post"]["conversation"]
+            conversation, run = await self.say(body)
             for path in ("export", "export?format=json", "export?format=markdown"):
                 await self.call("GET", f"/api/conversations/{conversation}/{path}")
             await self.call("GET", f"/api/runs/{run}/steps")
@@ -287,6 +318,7 @@ def test_what_was_planted_is_found_in_every_form() -> None:
             assert searched.found, told
 
 
+@pytest.mark.slow
 async def test_no_secret_and_no_word_gets_out_of_a_house(tmp_path: Path) -> None:
     searched = Searched()
     for name, secret in SECRETS.items():
@@ -312,12 +344,14 @@ async def test_no_secret_and_no_word_gets_out_of_a_house(tmp_path: Path) -> None
             await driver.try_providers(address)
             await driver.ask_everything()
             await driver.talk()
+            await driver.talk_until_it_would_get_a_title()
             await house.stop()
             await house.start()  # the header for the collector counts from now on
             await driver.talk()
             await house.stop()
             log = house.log.read_bytes()
             assert log.count(b'"call":') > 50
+            assert b"No title for" in log
             searched.look("the log", log)
             searched.look("the ledger", ledger_rows(house.home))
             look_at_files(searched, house.home)

@@ -136,7 +136,7 @@ class AgentParticipant:
                 messages, tokens, write, folding.language, readable=folding.window
             )
         except ProviderError as error:
-            log.warning("No summary was written, the oldest turns are cut: %s", error)
+            log.warning("No summary was written (%s), the oldest turns are cut", error.code)
             self._folding = None  # for the rest of this turn
             return fit(messages, tokens)
 

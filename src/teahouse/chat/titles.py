@@ -59,6 +59,6 @@ class Titles:
             if title and found.title_by == "none":  # nobody named it meanwhile
                 await self.name(run.person, run.conversation, title)
         except (ProviderError, NotFound) as error:
-            log.info("No title for %s: %s", run.conversation, error)
+            log.info("No title for %s (%s)", run.conversation, error.code)
         finally:
             self._naming.discard(run.conversation)
