@@ -209,6 +209,21 @@ async def test_every_request_bears_the_key_the_owners_headers_and_json() -> None
     assert recorded.body["messages"][0]["content"] == "\ufffd", "half characters are no JSON"
 
 
+@pytest.mark.parametrize("written", ["", "/", "/openai/v1/"])
+async def test_azure_is_found_behind_its_host_and_told_the_key_its_own_way(written: str) -> None:
+    async with Transport() as transport, Endpoint() as endpoint:
+        host = endpoint.base_url.removesuffix("/v1")
+        settings = ProviderSettings(vendor="azure", base_url=host + written)
+        provider = build_provider("azure", settings, "k1", transport)
+        async for _ in provider.stream(ModelRequest(model="mine", messages=(said("user", "hi"),))):
+            pass
+
+    (recorded,) = endpoint.requests
+    assert recorded.path == "/openai/v1/chat/completions"
+    assert (recorded.headers["api-key"], recorded.body["model"]) == ("k1", "mine")
+    assert "authorization" not in recorded.headers
+
+
 async def test_without_a_key_none_is_sent() -> None:
     async with Transport() as transport, Endpoint() as endpoint:
         provider = build_provider(

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from teahouse.core.events import Usage
 
-_SAME_VENDOR = {"google": "gemini"}  # by another dialect
+_SAME_VENDOR = {"google": "gemini", "azure": "openai"}  # by another door
 _MILLION = 1_000_000
 _SNAPSHOT = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 

@@ -77,17 +77,23 @@ def build_provider(
         known = near[0] if near else ", ".join(VENDORS)
         raise SettingsError("provider_vendor", provider=name, vendor=settings.vendor, known=known)
     base_url = settings.base_url or vendor.base_url or ""
-    if urlsplit(base_url).scheme not in {"http", "https"} or not urlsplit(base_url).netloc:
+    place = urlsplit(base_url)
+    if place.scheme not in {"http", "https"} or not place.netloc:
         raise SettingsError("provider_base_url", provider=name, value=base_url)
+    if not place.path.strip("/"):
+        base_url = base_url.rstrip("/") + vendor.path
     try:
         base = with_quirks(vendor.profile, settings.quirks)
     except msgspec.ValidationError as error:
         raise SettingsError("provider_quirks", provider=name, detail=error) from error
+    key, headers = (key or settings.api_key or "").strip() or None, settings.headers
+    if key and vendor.key_header:
+        key, headers = None, {vendor.key_header: key, **headers}
     provider = WIRES[settings.wire or vendor.wire](
         name,
         base_url=base_url,
-        key=(key or settings.api_key or "").strip() or None,
-        headers=settings.headers,
+        key=key,
+        headers=headers,
         profile=lambda model: profile_for(base, model, settings.quirks),
         timeouts=settings.timeouts,
         transport=transport,

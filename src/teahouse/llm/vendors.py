@@ -13,11 +13,14 @@ from teahouse.llm.settings import WireName
 
 
 class Vendor(Struct, frozen=True, kw_only=True):
-    """`base_url` is None where the owner must say it. `key`: whether one is needed. `wire` is the
-    dialect that it speaks best; the owner may choose another one that it speaks too."""
+    """`base_url` is None where the owner must say it; `path` goes behind one that is but a host.
+    `key`: whether one is needed, and `key_header` bears it where that is not the dialect's own.
+    `wire` is the dialect that it speaks best; the owner may choose another that it speaks too."""
 
     name: str
     base_url: str | None
+    path: str = ""
+    key_header: str | None = None
     wire: WireName = "openai_chat"
     profile: Profile = DEFAULT
     key: bool = True
@@ -25,16 +28,21 @@ class Vendor(Struct, frozen=True, kw_only=True):
 
 _OWN_SERVER = Profile(think_tags=True, empty_content="string")  # a server one runs oneself
 
+_OPENAI = Profile(
+    max_tokens="max_completion_tokens",
+    reasoning_back="never",
+    effort="reasoning_effort",
+    pdf=True,
+)
+
 VENDORS: Final[Mapping[str, Vendor]] = {
-    "openai": Vendor(
-        name="OpenAI",
-        base_url="https://api.openai.com/v1",
-        profile=Profile(
-            max_tokens="max_completion_tokens",
-            reasoning_back="never",
-            effort="reasoning_effort",
-            pdf=True,
-        ),
+    "openai": Vendor(name="OpenAI", base_url="https://api.openai.com/v1", profile=_OPENAI),
+    "azure": Vendor(  # each customer has a host, and calls models as the deployments there
+        name="Azure OpenAI",
+        base_url=None,
+        path="/openai/v1",
+        key_header="api-key",
+        profile=_OPENAI,
     ),
     "anthropic": Vendor(
         name="Anthropic",

@@ -8,6 +8,7 @@ export const WIRES = ["openai_chat", "openai_responses", "anthropic", "gemini", 
 /** Vendors of whom address and dialect are known. */
 export const VENDOR_ROWS = {
   openai: {"name": "OpenAI", "url": "https://api.openai.com/v1", "wire": "openai_chat", "key": true},
+  azure: {"name": "Azure OpenAI", "url": null, "wire": "openai_chat", "key": true},
   anthropic: {"name": "Anthropic", "url": "https://api.anthropic.com/v1", "wire": "anthropic", "key": true},
   deepseek: {"name": "DeepSeek", "url": "https://api.deepseek.com/v1", "wire": "openai_chat", "key": true},
   moonshot: {"name": "Moonshot", "url": "https://api.moonshot.cn/v1", "wire": "openai_chat", "key": true},

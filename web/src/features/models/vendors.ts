@@ -20,6 +20,7 @@ export const OWN: Vendor = { id: "own", name: { key: "models.vendor.own" }, mode
 export const VENDORS: readonly [Vendor, ...Vendor[]] = [
   { id: "deepseek", name: "DeepSeek", model: "deepseek-chat" },
   { id: "openai", name: "OpenAI", model: "gpt-4.1-mini" },
+  { id: "azure", name: "Azure OpenAI", model: "" },
   { id: "anthropic", name: "Claude (Anthropic)", model: "claude-sonnet-4-5" },
   { id: "gemini", name: "Gemini (Google)", model: "gemini-2.5-flash" },
   { id: "moonshot", name: "Kimi (Moonshot)", model: "kimi-latest" },
