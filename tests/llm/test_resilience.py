@@ -28,7 +28,7 @@ from teahouse.llm.provider import ModelRequest
 from teahouse.llm.retry import Retry
 from teahouse.llm.route import Routes
 from teahouse.llm.settings import BreakerSettings, RateLimits
-from teahouse.llm.usage import NOBODY, Caller
+from teahouse.llm.usage import NOBODY, Caller, CallRecord, Ledger
 from teahouse.testing.clock import FakeClock
 from teahouse.testing.providers import Gate, Script, ScriptedProvider
 
@@ -36,6 +36,14 @@ pytestmark = pytest.mark.anyio
 
 REQUEST = ModelRequest(model="", messages=(Message(role="user", parts=(Text(text="hi"),)),))
 ONCE = Retry(tries=1)
+
+
+class Kept(Ledger):
+    def __init__(self, calls: list[CallRecord]) -> None:
+        self._calls = calls
+
+    def note(self, call: CallRecord, /) -> None:
+        self._calls.append(call)
 
 
 async def read(client: Client, model: str, caller: Caller = NOBODY) -> list[StreamEvent]:
@@ -64,6 +72,24 @@ async def test_the_next_model_answers_and_the_answer_says_so() -> None:
     client = client_of(CHAIN, a=[Overloaded("a")], b=[QuotaExceeded("b")], c=["from c"])
 
     assert said(await read(client, "a/m")) == ("from c", "c/m")
+
+
+async def test_a_call_that_stands_in_is_noted_with_the_model_that_was_asked() -> None:
+    kept: list[CallRecord] = []
+    client = Client(
+        {"a": ScriptedProvider([Overloaded("a")]), "b": ScriptedProvider(["from b"])},
+        retry=ONCE,
+        clock=FakeClock(),
+        ledger=Kept(kept),
+        routes=lambda: CHAIN,
+    )
+
+    await read(client, "a/m")
+
+    assert [(call.model, call.caller.instead_of) for call in kept] == [
+        ("a/m", None),
+        ("b/m", "a/m"),
+    ]
 
 
 async def test_the_model_that_was_asked_signs_nothing() -> None:

@@ -313,7 +313,8 @@ async def test_keys_from_before_scopes_may_do_what_they_could(
     with writing(home / "teahouse.db") as connection, connection.begin():
         for name in ("scopes", "budget", "rate", "concurrent"):
             connection.exec_driver_sql(f"ALTER TABLE api_key DROP COLUMN {name}")
-        connection.exec_driver_sql("ALTER TABLE provider_call DROP COLUMN written")
+        for name in ("written", "instead_of"):
+            connection.exec_driver_sql(f"ALTER TABLE provider_call DROP COLUMN {name}")
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0003'")
         connection.exec_driver_sql(
             "INSERT INTO person (id, name, folded, role, epoch, created_at)"

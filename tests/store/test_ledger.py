@@ -96,3 +96,60 @@ async def test_a_key_s_calls_are_told_by_its_name_while_it_is_there(house: House
 
     rows = {row.id: (row.name, row.calls) for row in await house.store.ledger.sums("key")}
     assert rows == {"k_1": ("cron", 2), "k_gone": ("k_gone", 1), None: (None, 1)}
+
+
+async def test_each_day_adds_up_by_itself_and_days_come_in_order(house: House) -> None:
+    mei = await house.person("Mei")
+    for number, (hours, cost) in enumerate(((0, 0.1), (1, 0.2), (24, 5.0))):
+        at = MIDNIGHT + timedelta(hours=hours)
+        house.store.ledger.note(call(number, at=at, cost=cost, caller=Caller(person=mei.id)))
+    house.store.ledger.note(call(9, cost=0.01, estimated=True))
+    await house.store.behind.flush()
+
+    rows = await house.store.ledger.sums("person", daily=True)
+    assert [(row.day, row.name, row.calls, row.estimated) for row in rows] == [
+        ("2026-03-01", "Mei", 2, 0),
+        ("2026-03-01", None, 1, 1),
+        ("2026-03-02", "Mei", 1, 0),
+    ]
+    assert [row.day for row in await house.store.ledger.sums("person")] == [None, None]
+
+
+async def test_only_what_answered_somebody_is_a_reply_and_who_stood_in_is_known(
+    house: House,
+) -> None:
+    calls = (
+        ("answered", Caller()),
+        ("answered", Caller(purpose="gateway", instead_of="acme/a")),
+        ("failed", Caller(instead_of="acme/a")),
+        ("answered", Caller(purpose="title", instead_of="acme/a")),
+    )
+    for number, (outcome, caller) in enumerate(calls):
+        house.store.ledger.note(call(number, outcome=outcome, caller=caller))
+    await house.store.behind.flush()
+
+    [row] = await house.store.ledger.sums("provider")
+    assert (row.id, row.calls, row.replies, row.stood_in, row.failed) == ("acme", 4, 2, 1, 1)
+
+
+async def test_a_provider_tells_of_its_last_call_and_how_soon_it_usually_begins(
+    house: House,
+) -> None:
+    ledger = house.store.ledger
+    slow = [call(number, at=MIDNIGHT, first_token_ms=9000) for number in range(60)]
+    recent = [
+        call(100 + number, at=MIDNIGHT + timedelta(hours=1), first_token_ms=400)
+        for number in range(49)
+    ]
+    last = call(200, at=MIDNIGHT + timedelta(hours=2), outcome="failed", code="provider_quota")
+    for one in (*slow, *recent, last):
+        ledger.note(one)
+    await house.store.behind.flush()
+
+    [state] = await ledger.providers(since=MIDNIGHT)
+    assert (state.provider, state.outcome, state.code) == ("acme", "failed", "provider_quota")
+    assert state.first_token_ms == 400  # of the last fifty, not of all
+    assert state.at == last.at
+    [later] = await ledger.providers(since=last.at)
+    assert later.first_token_ms is None
+    assert await ledger.providers(since=last.at + timedelta(seconds=1)) == []

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.anyio
 
 # An index of the few runs that have not ended: reading all of it is the purpose.
 MAY_BE_SCANNED = "SCAN run USING INDEX run_open"
+ITS_OWN = ("SCAN (subquery", "SCAN anon_")  # what a statement has found already, no table
 
 
 class TracingDriver(StandardDriver):
@@ -65,6 +66,8 @@ async def spend(house: House, person: str) -> None:
     await house.store.behind.flush()
     await ledger.sums("model", since=now)
     await ledger.sums("agent", since=now, person=person)
+    await ledger.sums("provider", since=now, daily=True)
+    await ledger.providers(since=now)
 
 
 async def test_no_statement_of_daily_life_reads_a_whole_table(home: Path, clock: FakeClock) -> None:
@@ -87,6 +90,9 @@ async def test_no_statement_of_daily_life_reads_a_whole_table(home: Path, clock:
     scans = {
         text: plan
         for text, plan in plans.items()
-        if any(line.startswith("SCAN") and line != MAY_BE_SCANNED for line in plan)
+        if any(
+            line.startswith("SCAN") and line != MAY_BE_SCANNED and not line.startswith(ITS_OWN)
+            for line in plan
+        )
     }
     assert scans == {}

@@ -173,8 +173,9 @@ class Client:
             shown = False
             provider, name = self._find(model)
             here = errand.to(model, name)
+            by = caller if model == candidates[0] else replace(caller, instead_of=candidates[0])
             try:
-                async with aclosing(self._tried(provider, model, here, caller, call)) as items:
+                async with aclosing(self._tried(provider, model, here, by, call)) as items:
                     async for item in items:
                         shown = True
                         yield item if model == asked else here.signed(item)

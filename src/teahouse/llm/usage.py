@@ -31,6 +31,7 @@ class Caller(Struct, frozen=True, kw_only=True):
     """On whose behalf a call is made. Whoever has no house around them needs none of it.
 
     `allowance`: US dollars a day that `key` may spend, where it has a limit of its own.
+    `instead_of`: the model that was asked before this one, and has failed.
     """
 
     person: str | None = None
@@ -39,6 +40,7 @@ class Caller(Struct, frozen=True, kw_only=True):
     run: str | None = None
     key: str | None = None
     allowance: float | None = None
+    instead_of: str | None = None
     purpose: Purpose = "reply"
 
 
@@ -84,25 +86,42 @@ class Ledger(Protocol):
     def note(self, call: CallRecord, /) -> None: ...
 
 
-Grouping: TypeAlias = Literal["day", "agent", "model", "key"]
+Grouping: TypeAlias = Literal["day", "agent", "person", "model", "provider", "key"]
 
 
 class UsageRow(Struct, frozen=True, kw_only=True):
-    """What one day (UTC), agent, model or key came to.
+    """What one day (UTC), agent, person, model, provider or key came to; with `day`, in that day.
 
-    `cost` adds up what is known, in US dollars; `unpriced` counts the calls that it lacks.
+    `replies` are the calls that answered a person or a program; of them `stood_in` counts those of
+    a model that stepped in for another. `cost` adds up what is known, in US dollars; `unpriced`
+    counts the calls that it lacks, `estimated` those whose tokens were not reported.
     """
 
     id: str | None
     name: str | None
+    day: str | None = None
     calls: int
+    replies: int
     failed: int
+    stood_in: int
     input: int
     output: int
     cached: int
     written: int
     cost: float
     unpriced: int
+    estimated: int
+
+
+class ProviderState(Struct, frozen=True, kw_only=True):
+    """How a provider did of late: its last call, and how soon the last answers began (median)."""
+
+    provider: str
+    at: datetime
+    model: str
+    outcome: Outcome
+    code: str | None
+    first_token_ms: int | None
 
 
 class UsageSums(Protocol):
@@ -116,6 +135,12 @@ class UsageSums(Protocol):
         since: datetime | None = None,
         until: datetime | None = None,
         person: str | None = None,
+        daily: bool = False,
     ) -> Sequence[UsageRow]:
-        """Of one person's calls, or of all; days in order, else the dearest first."""
+        """Of one person's calls, or of all; days in order, else the dearest first. `daily`: each
+        day by itself."""
+        ...
+
+    async def providers(self, *, since: datetime) -> Sequence[ProviderState]:
+        """Those that were called since then, by name."""
         ...

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-REVISION = "0005"  # what `migrations` leads to; a test compares the two
+REVISION = "0006"  # what `migrations` leads to; a test compares the two
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -326,6 +326,7 @@ provider_call = Table(
     _text("code", nullable=True),
     Column("attempt", Integer, nullable=False),
     Column("written", BigInteger, nullable=False, server_default="0"),
+    _text("instead_of", nullable=True),
 )
 Index("provider_call_at", provider_call.c.at)
 Index("provider_call_person", provider_call.c.person, provider_call.c.at)

@@ -8,7 +8,7 @@ from litestar import get
 from litestar.params import FromQuery
 
 from teahouse.chat.ports import Page
-from teahouse.llm.usage import Grouping, UsageRow
+from teahouse.llm.usage import Grouping, ProviderState, UsageRow
 from teahouse.server.answers import whole
 from teahouse.server.body import Request
 from teahouse.server.credentials import MANAGERS
@@ -20,17 +20,27 @@ async def get_usage(
     by: FromQuery[Grouping] = "day",
     since: FromQuery[datetime | None] = None,
     until: FromQuery[datetime | None] = None,
+    daily: FromQuery[bool] = False,
 ) -> Page[UsageRow]:
-    """Calls, tokens and cost, added up by day (UTC), agent, model or key.
+    """Calls, tokens and cost, added up by day (UTC), agent, person, model, provider or key; with
+    `daily` for each day by itself.
 
     `since` and `until` are instants such as `2026-11-01T00:00:00Z`; `until` is not included.
     `cost` is in US dollars; `unpriced` counts the calls whose price is not known.
     """
     person = None if request.person.role in MANAGERS else request.person.id
     sums = await request.house.usage.sums(
-        by, since=_instant(since), until=_instant(until), person=person
+        by, since=_instant(since), until=_instant(until), person=person, daily=daily
     )
     return whole(sums)
+
+
+@get("/api/usage/providers", managers=True)
+async def get_providers(request: Request, since: FromQuery[datetime]) -> Page[ProviderState]:
+    """How each provider that was called since then did at last."""
+    return whole(
+        await request.house.usage.providers(since=since.replace(tzinfo=since.tzinfo or UTC))
+    )
 
 
 def _instant(given: datetime | None) -> datetime | None:
@@ -38,4 +48,4 @@ def _instant(given: datetime | None) -> datetime | None:
     return given.replace(tzinfo=UTC) if given is not None and given.tzinfo is None else given
 
 
-HANDLERS = (get_usage,)
+HANDLERS = (get_usage, get_providers)

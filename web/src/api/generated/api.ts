@@ -267,6 +267,8 @@ export type PageOfPersonView = Page<PersonView>;
 
 export type PageOfPost = Page<Post>;
 
+export type PageOfProviderState = Page<ProviderState>;
+
 export type PageOfReplyStepOrResultStep = Page<ReplyStep | ResultStep>;
 
 export type PageOfUsageRow = Page<UsageRow>;
@@ -357,6 +359,16 @@ export interface ProviderDraft {
   wire?: string | null;
   api_key?: string | null;
   headers?: Record<string, string>;
+}
+
+/** How a provider did of late: its last call, and how soon the last answers began (median). */
+export interface ProviderState {
+  provider: string;
+  at: string;
+  model: string;
+  outcome: "answered" | "cancelled" | "failed";
+  code: string | null;
+  first_token_ms: number | null;
 }
 
 export interface Pull {
@@ -546,25 +558,32 @@ export interface Unsubscribe {
   ref?: string | null;
 }
 
-/** Tokens of one call, as reported; `estimated` when the provider reported none. */
+/** Tokens of one call, as reported; `estimated` when the provider reported none. `input` is all that went in, whatever the vendor's own word counts: `cached` (read from its cache) and `written` (into it) are parts of that. `reasoning` is the part of `output` that was thought. */
 export interface Usage {
   input?: number;
   output?: number;
   cached?: number;
+  written?: number;
+  reasoning?: number;
   estimated?: boolean;
 }
 
-/** What one day (UTC), agent, model or key came to. `cost` adds up what is known, in US dollars; `unpriced` counts the calls that it lacks. */
+/** What one day (UTC), agent, person, model, provider or key came to; with `day`, in that day. `replies` are the calls that answered a person or a program; of them `stood_in` counts those of a model that stepped in for another. `cost` adds up what is known, in US dollars; `unpriced` counts the calls that it lacks, `estimated` those whose tokens were not reported. */
 export interface UsageRow {
   id: string | null;
   name: string | null;
+  day: string | null;
   calls: number;
+  replies: number;
   failed: number;
+  stood_in: number;
   input: number;
   output: number;
   cached: number;
+  written: number;
   cost: number;
   unpriced: number;
+  estimated: number;
 }
 
 export const EVENTS = ["stream_chunk", "part", "reply_done", "stream_start", "tool_call", "tool_result", "error", "stream_end", "post", "conversation", "resync"] as const;
@@ -593,7 +612,8 @@ export interface Routes {
   "POST /api/models/check": { body: ModelPair; answer: Comparison };
   "GET /api/models/local": { answer: LocalStatus };
   "POST /api/models/pull": { body: Pull | null; answer: LocalStatus };
-  "GET /api/usage": { query: { by?: "day" | "agent" | "model" | "key"; since?: string | null; until?: string | null }; answer: PageOfUsageRow };
+  "GET /api/usage": { query: { by?: "day" | "agent" | "person" | "model" | "provider" | "key"; since?: string | null; until?: string | null; daily?: boolean }; answer: PageOfUsageRow };
+  "GET /api/usage/providers": { query: { since: string }; answer: PageOfProviderState };
   "GET /api/agents": { query: { archived?: boolean }; answer: PageOfAgent };
   "POST /api/agents": { body: AgentDraft; answer: Agent };
   "GET /api/agents/{agent}": { answer: Agent };
