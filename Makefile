@@ -24,7 +24,8 @@ PAGE_SOURCES := $(shell find web src/teahouse/locales -type f \
 	-not -name '*.py' -not -name '*.pyc' 2>/dev/null)
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix web
 
-.PHONY: help run test check fix bench web dist docs reference picture lock crash powerloss faults system clean
+.PHONY: help run test check fix bench web dist docs reference picture judges lock crash powerloss \
+	faults system clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -63,6 +64,8 @@ reference: $(STAMPS)/dev ## Write docs/reference and the page's types anew from 
 picture: $(STAMPS)/dev $(PAGE) ## Take the picture of the page that README shows
 	@TEAHOUSE_PICTURES=docs/images $(BIN)/pytest -q tests/browser/test_readme_picture.py
 
+judges: $(STAMPS)/judges $(STAMPS)/judges-js ## Install the vendors' own clients, for tests/judges
+
 crash: $(STAMPS)/dev ## Kill the server N=200 times while people talk, and look for what got lost
 	@$(PY) -m teahouse.testing.crash --rounds $(N)
 
@@ -95,6 +98,21 @@ $(STAMPS)/run: pyproject.toml $(LOCK) | $(PY)
 $(STAMPS)/dev: $(STAMPS)/run
 	@echo "Installing the developers' tools"
 	@$(PIP) install --constraint $(LOCK) --group dev
+	@touch $@
+
+# The judges of the gateway: clients in environments of their own.
+
+$(STAMPS)/judges: requirements/judges.txt | $(STAMPS)/run
+	@echo "Installing clients that judge the gateway"
+	@rm -rf $(VENV)/judges
+	@$(PY) -m venv --without-pip $(VENV)/judges
+	@$(PIP) --python $(VENV)/judges/bin/python install --no-compile --no-deps --requirement $<
+	@touch $@
+
+$(STAMPS)/judges-js: tests/judges/js/package.json tests/judges/js/package-lock.json | $(STAMPS)/run
+	@mkdir -p $(VENV)/judges-js
+	@cp $^ $(VENV)/judges-js
+	@PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix $(VENV)/judges-js ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 # The page: built only when something it is made of has changed.

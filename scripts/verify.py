@@ -49,6 +49,7 @@ STEPS = (
     Step("page-check", "npm --prefix web run --silent check", after=("node",), quick=True),
     Step("page-test", "npm --prefix web run --silent test", after=("node",)),
     Step("page", "make -s web", after=("node",)),
+    Step("judges", "make -s judges", cores=0, after=("node",)),
     Step("docs", "mkdocs build --strict"),
     Step("powerloss", "python -m teahouse.testing.powerloss --states 1500"),
     Step("crash", "python -m teahouse.testing.crash --rounds 20"),
@@ -56,7 +57,7 @@ STEPS = (
         "pytest",
         f"{PYTEST} -m not(browser)",
         cores=CORES,
-        after=("system", "model", "page"),
+        after=("system", "model", "page", "judges"),
     ),
     # Playwright keeps an event loop in the worker's thread, where async tests want their own.
     Step("browser", f"{PYTEST} -m browser", cores=CORES, after=("system", "model", "page")),
