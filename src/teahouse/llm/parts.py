@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from teahouse.core.events import DeltaKind, PartDelta, PartDone, StreamEvent
+from teahouse.core.events import DeltaKind, PartDelta, PartDone, ReplyDone, StreamEvent
 from teahouse.core.messages import JsonObject, Part, Text, Thinking
 from teahouse.llm.think import Kind
 
 
 class PartsBuilder:
     """Text and thoughts form one part as long as they go on; calls in between don't part them.
-
-    `events` is what is new; whoever streams takes it after each read.
-    """
+    Whoever streams takes the events after each read."""
 
     def __init__(self) -> None:
-        self.events: list[StreamEvent] = []
+        self._events: list[StreamEvent] = []
         self.parts: dict[int, Part] = {}
         self._next = 0
         self._open: tuple[int, Kind] | None = None
         self._pieces: list[str] = []
+        self._new: list[str] = []  # of one part, not yet an event
+        self._new_of: tuple[int, DeltaKind] = -1, "text"
 
     def say(self, kind: Kind, text: str) -> None:
         if not text:
@@ -30,12 +30,18 @@ class PartsBuilder:
         self.delta(self._open[0], kind, text)
 
     def delta(self, index: int, kind: DeltaKind, text: str) -> None:
-        """Add to the event before when both came with the same read: readers do less."""
-        last = self.events[-1] if self.events else None
-        if isinstance(last, PartDelta) and last.index == index:
-            self.events[-1] = PartDelta(index=index, kind=kind, delta=last.delta + text)
-        elif text:
-            self.events.append(PartDelta(index=index, kind=kind, delta=text))
+        """Pieces that came with the same read become one event: readers do less."""
+        if self._new_of[0] != index:
+            self._flush()
+            self._new_of = index, kind
+        if text:
+            self._new.append(text)
+
+    def _flush(self) -> None:
+        if self._new:
+            index, kind = self._new_of
+            self._events.append(PartDelta(index=index, kind=kind, delta="".join(self._new)))
+            self._new.clear()
 
     def reserve(self) -> int:
         """The index of a part that begins now."""
@@ -63,7 +69,11 @@ class PartsBuilder:
 
     def add(self, index: int, part: Part) -> None:
         self.parts[index] = part
-        self.events.append(PartDone(index=index, part=part))
+        self.tell(PartDone(index=index, part=part))
+
+    def tell(self, event: PartDone | ReplyDone) -> None:
+        self._flush()
+        self._events.append(event)
 
     def mark_thoughts(self, opaque: JsonObject) -> None:
         """Attach what the vendor wants back: to the first thought, or to an empty one."""
@@ -74,5 +84,7 @@ class PartsBuilder:
         self.add(self.reserve(), Thinking(text="", opaque=opaque))
 
     def take(self) -> list[StreamEvent]:
-        events, self.events = self.events, []
+        """What is new since it was last asked."""
+        self._flush()
+        events, self._events = self._events, []
         return events

@@ -55,17 +55,20 @@ class SseParser:
         if b"\r" in data:
             self._after_cr = data.endswith(b"\r")
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        first, *rest = data.split(b"\n")
+        first, *lines = data.split(b"\n")
         self._grow(len(first))
         self._line += first
-        if not rest:
+        if not lines:
             return []
         events: list[SseEvent] = []
         self._take(bytes(self._line), events)
-        self._line = bytearray(rest.pop())
-        for line in rest:
-            self._grow(len(line))
-            self._take(line, events)
+        self._line = bytearray(lines.pop())
+        for line in lines:
+            if line:
+                self._grow(len(line))
+                self._take(line, events)
+            else:
+                self._dispatch(events)
         self._grow(len(self._line))
         return events
 

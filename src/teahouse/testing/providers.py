@@ -84,8 +84,8 @@ class ScriptedProvider:
                         finish = item
                     case Exception():
                         parts.close()
-                        if parts.events:
-                            yield parts.take()
+                        if events := parts.take():
+                            yield events
                         raise item
                     case Gate():
                         await item.passed()

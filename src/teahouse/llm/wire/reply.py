@@ -177,4 +177,4 @@ class Reply(ABC):
             output = estimate_parts(self.parts.parts.values())
             usage = Usage(input=self._input_estimate, output=output, estimated=True)
         problem = "invalid_tool_args" if left_out else None
-        self.parts.events.append(ReplyDone(reason=reason, usage=usage, problem=problem))
+        self.parts.tell(ReplyDone(reason=reason, usage=usage, problem=problem))
