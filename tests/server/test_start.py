@@ -21,3 +21,18 @@ def test_building_the_routes_loads_no_library_that_they_do_not_use() -> None:
     )
 
     assert built.stdout.strip() == "[]"
+
+
+VOICES = """
+import sys
+from teahouse.server.gateway import anthropic_voice, openai_chat_voice, responses_voice, seed_chat
+print("litestar" in sys.modules)
+"""
+
+
+def test_telling_a_reply_in_a_vendors_words_loads_no_routes_of_the_page() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", VOICES], check=True, capture_output=True, text=True, timeout=60
+    )
+
+    assert told.stdout.strip() == "False"

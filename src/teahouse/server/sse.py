@@ -11,6 +11,7 @@ import msgspec
 from teahouse.core.bus import Frame
 from teahouse.core.messages import Person, RunId
 from teahouse.server.credentials import Credential
+from teahouse.server.lines import one_line
 from teahouse.server.pending import Pending
 from teahouse.server.readers import Readers
 
@@ -22,8 +23,6 @@ HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 LAST = "stream_end"
 _HELLO = b"retry: 1000\n\n"
 _HEARTBEAT = b": still here\n\n"
-# some readers of the stream take these for the end of a line; in JSON they stand only in strings
-_BREAKS = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"), (b"\xc2\x85", b"\\u0085"))
 
 
 class _Typed(msgspec.Struct):
@@ -35,15 +34,6 @@ class _Head(msgspec.Struct):
 
 
 _head = msgspec.json.Decoder(_Head)
-
-
-def one_line(data: bytes) -> bytes:
-    """JSON as one line, whatever its reader takes for the end of one."""
-    if data.isascii():
-        return data
-    for found, escaped in _BREAKS:
-        data = data.replace(found, escaped)
-    return data
 
 
 async def stream(

@@ -25,7 +25,7 @@ from teahouse.server.gateway.broken_call import arguments_of
 from teahouse.server.gateway.carry import pack
 from teahouse.server.gateway.dialect import Refusal
 from teahouse.server.gateway.in_turn import Again, InTurn, Piece, Turn, Whole
-from teahouse.server.sse import one_line
+from teahouse.server.lines import one_line
 
 _STOPS: Final[dict[Reason, str]] = {
     "stop": "end_turn",

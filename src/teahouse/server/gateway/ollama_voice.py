@@ -16,7 +16,7 @@ from teahouse.server.gateway.carry import pack
 from teahouse.server.gateway.dialect import Refusal
 from teahouse.server.gateway.in_turn import InTurn, Piece, Turn, Whole
 from teahouse.server.gateway.ollama_read import CARRIED
-from teahouse.server.sse import one_line
+from teahouse.server.lines import one_line
 
 _STOPS: Final[dict[Reason, str]] = {
     "stop": "stop",

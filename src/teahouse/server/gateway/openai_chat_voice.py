@@ -19,7 +19,7 @@ from teahouse.server.gateway.carry import pack
 from teahouse.server.gateway.dialect import Refusal
 from teahouse.server.gateway.openai_chat_history import MARK, Place, thought_detail
 from teahouse.server.gateway.openai_error import openai_error
-from teahouse.server.sse import one_line
+from teahouse.server.lines import one_line
 
 _encode: Final = msgspec.json.Encoder().encode
 _BEAT: Final = b": ping\n\n"

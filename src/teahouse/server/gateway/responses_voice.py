@@ -31,7 +31,7 @@ from teahouse.server.gateway.responses_items import (
     seal_of_call,
     seal_of_thought,
 )
-from teahouse.server.sse import one_line
+from teahouse.server.lines import one_line
 
 _BEAT: Final = b": still here\n\n"
 _INCOMPLETE: Final[dict[Reason, str]] = {

@@ -16,7 +16,7 @@ from teahouse.server.gateway.broken_call import arguments_of, read_arguments
 from teahouse.server.gateway.carry import pack, unpack
 from teahouse.server.gateway.dialect import Asked, Refusal
 from teahouse.server.gateway.reading import Fields, read_object
-from teahouse.server.sse import one_line
+from teahouse.server.lines import one_line
 
 _ROLES: Final = ("system", "user", "assistant", "tool")
 _TOKEN: Final = b'data: {"type":"token","content":'
