@@ -176,6 +176,27 @@ async def test_a_call_that_fails_has_its_code_and_metrics_have_both(tmp_path: Pa
         assert found.metrics["gen_ai.client.operation.time_to_first_chunk"][0]["count"] == 1
 
 
+async def test_a_model_that_steps_in_names_the_one_that_failed(tmp_path: Path) -> None:
+    down = {
+        "TEAHOUSE_PROVIDERS__DOWN__BASE_URL": "http://127.0.0.1:9/v1",
+        "TEAHOUSE_FALLBACKS": '{"down/fake": ["fake/fake"]}',
+    }
+    async with collecting() as found, Endpoint() as endpoint:
+        async with (
+            running(tmp_path, **fake(endpoint), **down, **traced(found)) as guest,
+            aiohttp.ClientSession() as session,
+        ):
+            client = Client(guest, session, guest.opened.key)
+            status, said, _ = await client.post(PATH, body_of(PATH, "down/fake"))
+            assert status == 200, said
+
+        stood_in = one([span for span in found.spans if span.status != ERROR])
+        assert stood_in.attributes["teahouse.provider"] == "fake"
+        assert stood_in.attributes["teahouse.instead_of"] == "down/fake"
+        failed = [span.attributes["teahouse.provider"] for span in found.spans]
+        assert failed.count("down") == len(failed) - 1 > 0
+
+
 async def test_traces_hold_what_was_said_only_where_the_owner_wants_it(tmp_path: Path) -> None:
     wanted = {"TEAHOUSE_TELEMETRY__CONTENT": "true"}
     async with collecting() as found, Endpoint() as endpoint:

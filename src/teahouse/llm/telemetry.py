@@ -109,6 +109,7 @@ class Telemetry(Ledger):
             "teahouse.provider": call.provider,
             "teahouse.purpose": caller.purpose,
             "teahouse.attempt": call.attempt,
+            "teahouse.instead_of": caller.instead_of,
             "teahouse.outcome": call.outcome,
             "teahouse.cost_usd": call.cost,
             "teahouse.usage.estimated": call.estimated or None,
