@@ -67,11 +67,12 @@ async def test_unknown_prices_are_counted_and_the_dearest_comes_first(house: Hou
     ledger.note(call(1, model="acme/unknown", cost=None, outcome="failed", code="x"))
     ledger.note(call(2, model="acme/cheap", cost=0.1))
     ledger.note(call(3, model="acme/dear", cost=9.0))
+    ledger.note(call(4, model="acme/unknown", cost=None, outcome="failed", input=0, output=0))
     await house.store.behind.flush()
 
     rows = await ledger.sums("model")
     assert [row.id for row in rows] == ["acme/dear", "acme/cheap", "acme/unknown"]
-    assert [(row.cost, row.unpriced, row.failed) for row in rows][2] == (0.0, 1, 1)
+    assert [(row.cost, row.unpriced, row.failed) for row in rows][2] == (0.0, 1, 2)
 
 
 async def test_a_persons_calls_are_told_from_the_others(house: House) -> None:

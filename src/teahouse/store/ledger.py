@@ -35,12 +35,13 @@ from teahouse.llm.usage import (
 )
 from teahouse.store.behind import Behind
 from teahouse.store.database import Database
+from teahouse.store.prepared import Prepared
 from teahouse.store.schema import agent, api_key, from_micros, person, provider_call
 
 _DAY = 86_400_000_000
 _LATELY = 50  # calls of a provider that tell how it does
 _NAMED: dict[Grouping, Table] = {"agent": agent, "person": person, "key": api_key}
-_INSERT = insert(provider_call)
+_INSERT = Prepared(insert(provider_call), tuple(provider_call.c.keys()))
 
 
 class SqlLedger(Ledger, UsageSums):
@@ -49,7 +50,7 @@ class SqlLedger(Ledger, UsageSums):
 
     def note(self, call: CallRecord, /) -> None:
         values = _values(call)
-        self._behind.note(lambda c: c.execute(_INSERT, values))
+        self._behind.note(lambda c: _INSERT(c, values))
 
     async def sums(
         self,
@@ -124,6 +125,8 @@ def _sums(by: Grouping, *, daily: bool) -> Select[*tuple[Any, ...]]:
     name: Any = null() if named is None else func.max(named.c.name)
     cost = func.coalesce(func.sum(calls.cost), 0.0)
     replied = and_(calls.outcome == "answered", calls.purpose.in_(("reply", "gateway")))
+    # Refused before a token was read: no price is needed to know what that cost.
+    for_nothing = and_(calls.outcome == "failed", calls.input == 0, calls.output == 0)
     query = select(
         group.label("id"),
         name.label("name"),
@@ -137,7 +140,7 @@ def _sums(by: Grouping, *, daily: bool) -> Select[*tuple[Any, ...]]:
         func.sum(calls.cached).label("cached"),
         func.sum(calls.written).label("written"),
         cost.label("cost"),
-        (func.count() - func.count(calls.cost)).label("unpriced"),
+        _count(and_(calls.cost.is_(None), ~for_nothing)).label("unpriced"),
         _count(calls.estimated).label("estimated"),
     ).group_by(*((day, group) if daily else (group,)))
     if named is not None:

@@ -12,6 +12,8 @@ import type {
   AgentChanges,
   AgentDraft,
   ApiKey,
+  ApiKeyChanges,
+  ApiKeyDraft,
   Conversation,
   ConversationChanges,
   LocalModel,
@@ -280,7 +282,15 @@ export const useApiKeys = () =>
 export function useCreateApiKey() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (name: string) => post<NewApiKey>("/api/keys", { name }),
+    mutationFn: (draft: ApiKeyDraft) => post<NewApiKey>("/api/keys", draft),
+    onSuccess: () => client.invalidateQueries({ queryKey: keys.apiKeys }),
+  });
+}
+
+export function useChangeApiKey(id: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (changes: ApiKeyChanges) => patch<ApiKey>(`/api/keys/${id}`, changes),
     onSuccess: () => client.invalidateQueries({ queryKey: keys.apiKeys }),
   });
 }

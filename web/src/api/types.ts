@@ -38,6 +38,8 @@ export type ModelTest = api.Trial;
 export type LocalModel = api.LocalStatus;
 export type ApiKey = api.KeyView;
 export type NewApiKey = api.NewKeyView;
+export type ApiKeyDraft = api.NewKey;
+export type ApiKeyChanges = api.KeyChanges;
 
 export type ChatEvent = api.Event;
 export type RunEvent = Exclude<ChatEvent, { type: "post" | "conversation" | "resync" }>;
@@ -47,8 +49,16 @@ export interface Settings {
   language?: Language | null;
   default_model?: string | null;
   providers?: Record<string, ProviderSettings>;
+  /** A model's, an alias's or an agent's: who is asked next, in order. */
+  fallbacks?: Record<string, readonly string[]>;
+  aliases?: Record<string, Record<string, number>>;
+  budgets?: Budgets;
   locked?: string[];
 }
+
+/** In US dollars; null is no limit. */
+export type Budgets = Record<BudgetScope, number | null> & { unpriced: "refuse" | "allow" };
+export type BudgetScope = "day" | "agent" | "person" | "key" | "run";
 
 export interface ProviderSettings {
   vendor: string;

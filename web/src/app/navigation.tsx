@@ -1,16 +1,17 @@
 /** The rail at the side, and the tabs at the foot of a phone. */
-import { Keyboard, LogOut, MessageCircle, Settings, UsersRound } from "lucide-react";
+import { ChartColumn, Keyboard, LogOut, MessageCircle, Settings, UsersRound } from "lucide-react";
 import { Link } from "wouter";
 import { useLogout, useMe } from "@/api/queries";
 import { type PageKey, useT } from "@/i18n";
 import { Avatar, cx, Logo, Menu, MenuItem, MenuLabel, MenuSeparator } from "@/ui";
 import { openShortcuts } from "./shortcuts";
 
-export type Area = "chats" | "contacts" | "settings";
+export type Area = "chats" | "contacts" | "usage" | "settings";
 
 export const AREA_NAMES: Record<Area, PageKey> = {
   chats: "shell.chats",
   contacts: "shell.contacts",
+  usage: "shell.usage",
   settings: "shell.settings",
 };
 
@@ -23,6 +24,7 @@ interface Entry {
 const UPPER: Entry[] = [
   { area: "chats", to: "/chats", Icon: MessageCircle },
   { area: "contacts", to: "/contacts", Icon: UsersRound },
+  { area: "usage", to: "/usage", Icon: ChartColumn },
 ];
 const LOWER: Entry[] = [{ area: "settings", to: "/settings", Icon: Settings }];
 const ENTRIES = [...UPPER, ...LOWER];

@@ -11,6 +11,7 @@ const ConversationList = lazy(() =>
 const ContactList = lazy(() => import("@/features/agents/contact-list"));
 const AgentPage = lazy(() => import("@/features/agents/agent-page"));
 const NoContact = lazy(() => import("@/features/agents/no-contact"));
+const UsagePage = lazy(() => import("@/features/usage"));
 const SettingsNav = lazy(() => import("@/features/settings/settings-nav"));
 const SettingsPage = lazy(() => import("@/features/settings"));
 
@@ -39,6 +40,9 @@ export function Routes() {
             main={id ? <AgentPage key={id} id={id} /> : <NoContact />}
           />
         )}
+      </Route>
+      <Route path="/usage">
+        <Shell area="usage" inner={false} main={<UsagePage />} />
       </Route>
       <Route path="/settings/:section?">
         {({ section }) => (

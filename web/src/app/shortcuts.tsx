@@ -5,7 +5,7 @@ import { create } from "zustand";
 import { type PageKey, useT } from "@/i18n";
 import { Dialog } from "@/ui";
 
-const AREAS = ["/chats", "/contacts", "/settings"];
+const AREAS = ["/chats", "/contacts", "/usage", "/settings"];
 
 const useOpen = create<{ open: boolean }>(() => ({ open: false }));
 export const openShortcuts = () => useOpen.setState({ open: true });
@@ -16,7 +16,8 @@ const LIST: { title: PageKey; keys: { keys: string[]; does: PageKey }[] }[] = [
     keys: [
       { keys: ["Ctrl", "1"], does: "shell.chats" },
       { keys: ["Ctrl", "2"], does: "shell.contacts" },
-      { keys: ["Ctrl", "3"], does: "shell.settings" },
+      { keys: ["Ctrl", "3"], does: "shell.usage" },
+      { keys: ["Ctrl", "4"], does: "shell.settings" },
       { keys: ["?"], does: "shell.keys.this" },
       { keys: ["Esc"], does: "shell.keys.close" },
     ],

@@ -60,3 +60,43 @@ export function megabytes(bytes: number): string {
 export function seconds(ms: number): string {
   return number(Math.max(ms, 10) / 1000, ms < 10_000 ? 2 : 1);
 }
+
+/** US dollars, as models are billed: $18.42, $40, and as much of small change as says something. */
+export function money(value: number): string {
+  const small = value > 0 && value < 0.1;
+  return new Intl.NumberFormat(lang(), {
+    style: "currency",
+    currency: "USD",
+    currencyDisplay: "narrowSymbol",
+    trailingZeroDisplay: "stripIfInteger",
+    ...(small ? { maximumSignificantDigits: 2 } : {}),
+  }).format(value);
+}
+
+/** The platform writes 2小时前 and 980万; here a space stands between figures and Chinese words. */
+const apart = (text: string) => text.replace(/(\d)(?=\p{Script=Han})/gu, "$1 ");
+
+/** 9.8M, 980 万 */
+export function compact(value: number): string {
+  const form = new Intl.NumberFormat(lang(), {
+    notation: "compact",
+    maximumFractionDigits: value < 1000 ? 0 : 1,
+  });
+  return apart(form.format(value));
+}
+
+export function percent(share: number): string {
+  return new Intl.NumberFormat(lang(), { style: "percent" }).format(share);
+}
+
+const MINUTE = 60_000;
+
+/** 2 min. ago, 3 hr. ago, and beyond a day the date. */
+export function ago(at: string | Date, now = new Date()): string {
+  const minutes = Math.max(0, Math.round((now.getTime() - new Date(at).getTime()) / MINUTE));
+  const words = new Intl.RelativeTimeFormat(lang(), { numeric: "auto", style: "short" });
+  if (minutes < 1) return words.format(0, "second");
+  if (minutes < 60) return apart(words.format(-minutes, "minute"));
+  if (minutes < 60 * 24) return apart(words.format(-Math.round(minutes / 60), "hour"));
+  return date(at);
+}

@@ -1,12 +1,12 @@
 /** Connecting a provider: entered, tried, then kept. */
 import { useState } from "react";
 import { useChangeSettings, useSettings } from "@/api/queries";
-import { type Draft, draftOf, faultsOf, modelId, settingsOf } from "@/features/models/draft";
-import { ProviderFields } from "@/features/models/provider-fields";
-import { VENDORS } from "@/features/models/vendors";
 import { useT } from "@/i18n";
 import { explain } from "@/i18n/problem";
 import { Banner, Button, Dialog, Switch, toast } from "@/ui";
+import { type Draft, draftOf, faultsOf, modelId, settingsOf } from "./draft";
+import { ProviderFields } from "./provider-fields";
+import { VENDORS } from "./vendors";
 
 export function AddProvider({ first, onClose }: { first: boolean; onClose: () => void }) {
   const t = useT();

@@ -1,14 +1,15 @@
 /** One provider: where it is, its masked key, a test, and the way out. */
+import "./models.css";
 import { Ellipsis, KeyRound, Plug, Trash2 } from "lucide-react";
 import { type FormEvent, useId, useState } from "react";
 import { useChangeSettings, useTestModel } from "@/api/queries";
 import type { ProviderSettings } from "@/api/types";
-import { TestResult } from "@/features/models/test-result";
-import { useVendorName } from "@/features/models/vendor-name";
-import { addressOf, OWN, vendorOf } from "@/features/models/vendors";
 import { useT } from "@/i18n";
 import { explain } from "@/i18n/problem";
 import { Button, Dialog, Field, IconButton, Menu, MenuItem, Password, toast } from "@/ui";
+import { TestResult } from "./test-result";
+import { useVendorName } from "./vendor-name";
+import { addressOf, OWN, vendorOf } from "./vendors";
 
 interface Props {
   name: string;

@@ -1,12 +1,14 @@
 /** Keys with which one's own programs may speak to the house. */
-import { Check, Copy, KeyRound, Plus } from "lucide-react";
-import { type FormEvent, useId, useState } from "react";
-import { useApiKeys, useCreateApiKey, useRemoveApiKey } from "@/api/queries";
-import type { ApiKey, NewApiKey } from "@/api/types";
+import { Ellipsis, KeyRound, Plus, SlidersHorizontal, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { useApiKeys, useRemoveApiKey } from "@/api/queries";
+import type { ApiKey } from "@/api/types";
 import { useT } from "@/i18n";
-import { date } from "@/i18n/format";
+import { date, money, number } from "@/i18n/format";
 import { explain } from "@/i18n/problem";
-import { Banner, Button, Dialog, Failure, Field, Input, Skeleton, toast } from "@/ui";
+import { Button, cx, Dialog, Failure, IconButton, Menu, MenuItem, Skeleton, toast } from "@/ui";
+import { KeyLimits, NewKey } from "./key-dialog";
+import { useScopeName } from "./key-scopes";
 import { Head } from "./section";
 
 export function ApiKeys() {
@@ -48,30 +50,75 @@ export function ApiKeys() {
 function Row({ of: key }: { of: ApiKey }) {
   const t = useT();
   const remove = useRemoveApiKey();
-  const [asking, setAsking] = useState(false);
+  const scopeName = useScopeName();
+  const [dialog, setDialog] = useState<"limits" | "remove" | null>(null);
+  const close = () => setDialog(null);
+  const spentUp = key.budget !== null && key.spent >= key.budget;
+  const spent =
+    key.budget === null
+      ? t("settings.keys.spent", { spent: money(key.spent) })
+      : t("settings.keys.spent_of", { spent: money(key.spent), budget: money(key.budget) });
   return (
-    <div className="set">
-      <div className="row row-3">
+    <div className="set set-key">
+      <div className="set-key-w">
         <KeyRound className="i k3" size={16} aria-hidden />
-        <div>
+        <div className="grow">
           <b>{key.name}</b>
+          <ul className="scopes" aria-label={t("settings.keys.scopes")}>
+            {(key.scopes.length ? key.scopes : [""]).map((scope) => (
+              <li key={scope} className="chip">
+                <span className="ell">{scopeName(scope)}</span>
+              </li>
+            ))}
+          </ul>
+          <small className="num">
+            <span className={cx(spentUp && "kr semi")}>
+              {spent}
+              {spentUp && ` (${t("usage.budget.spent")})`}
+            </span>
+            {key.rate !== null && ` · ${t("settings.keys.rate", { count: number(key.rate) })}`}
+            {key.concurrent !== null &&
+              ` · ${t("settings.keys.concurrent", { count: number(key.concurrent) })}`}
+          </small>
           <small>
             {t("settings.keys.made", { date: date(key.created_at) })}
-            {key.last_used_at && ` · ${t("settings.keys.used", { date: date(key.last_used_at) })}`}
+            {" · "}
+            {key.last_used_at
+              ? t("settings.keys.used", { date: date(key.last_used_at) })
+              : t("settings.keys.unused")}
           </small>
         </div>
       </div>
-      <Button size="sm" kind="danger" onClick={() => setAsking(true)}>
-        {t("settings.keys.remove")}
-      </Button>
+      <Menu
+        trigger={
+          <IconButton label={t("settings.provider.more", { name: key.name })} tip={false}>
+            <Ellipsis className="i" size={16} aria-hidden />
+          </IconButton>
+        }
+      >
+        <MenuItem
+          icon={<SlidersHorizontal className="i" size={16} aria-hidden />}
+          onSelect={() => setDialog("limits")}
+        >
+          {t("settings.keys.change")}
+        </MenuItem>
+        <MenuItem
+          danger
+          icon={<Trash2 className="i" size={16} aria-hidden />}
+          onSelect={() => setDialog("remove")}
+        >
+          {t("settings.keys.remove")}
+        </MenuItem>
+      </Menu>
+      {dialog === "limits" && <KeyLimits of={key} onClose={close} />}
       <Dialog
-        open={asking}
-        onClose={() => setAsking(false)}
+        open={dialog === "remove"}
+        onClose={close}
         title={t("settings.keys.remove.title", { name: key.name })}
         description={t("settings.keys.remove.about")}
         actions={
           <>
-            <Button onClick={() => setAsking(false)}>{t("ui.cancel")}</Button>
+            <Button onClick={close}>{t("ui.cancel")}</Button>
             <Button
               kind="danger-filled"
               busy={remove.isPending}
@@ -85,101 +132,5 @@ function Row({ of: key }: { of: ApiKey }) {
         }
       />
     </div>
-  );
-}
-
-function NewKey({ onClose }: { onClose: () => void }) {
-  const t = useT();
-  const create = useCreateApiKey();
-  const form = useId();
-  const [name, setName] = useState("");
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    if (name.trim()) create.mutate(name.trim());
-  }
-  if (create.data) return <Made made={create.data} onClose={onClose} />;
-  return (
-    <Dialog
-      open
-      onClose={onClose}
-      title={t("settings.keys.new")}
-      actions={
-        <>
-          <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button
-            kind="primary"
-            type="submit"
-            form={form}
-            busy={create.isPending}
-            disabled={!name.trim()}
-          >
-            {t("agents.create")}
-          </Button>
-        </>
-      }
-    >
-      <form id={form} onSubmit={submit}>
-        <Field
-          label={t("settings.keys.name")}
-          hint={t("settings.keys.name.hint")}
-          error={create.error && explain(create.error).message}
-        >
-          {(wiring) => (
-            <Input
-              {...wiring}
-              autoFocus
-              maxLength={64}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
-      </form>
-    </Dialog>
-  );
-}
-
-/** The only time that the key is seen. */
-function Made({ made, onClose }: { made: NewApiKey; onClose: () => void }) {
-  const t = useT();
-  const [copied, setCopied] = useState(false);
-  async function copy() {
-    try {
-      await navigator.clipboard.writeText(made.key);
-      setCopied(true);
-    } catch {
-      toast(t("ui.copy_failed"));
-    }
-  }
-  return (
-    <Dialog
-      open
-      onClose={onClose}
-      title={made.name}
-      actions={
-        <Button kind="primary" onClick={onClose}>
-          {t("settings.keys.done")}
-        </Button>
-      }
-    >
-      <Banner tone="warning" box>
-        {t("settings.keys.once")}
-      </Banner>
-      <div className="row">
-        <code className="cmd grow">{made.key}</code>
-        <Button
-          onClick={() => void copy()}
-          icon={
-            copied ? (
-              <Check className="i" size={16} aria-hidden />
-            ) : (
-              <Copy className="i" size={16} aria-hidden />
-            )
-          }
-        >
-          {copied ? t("ui.copied") : t("ui.copy")}
-        </Button>
-      </div>
-    </Dialog>
   );
 }

@@ -2,12 +2,12 @@
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { useChangeSettings, useModels, useSettings } from "@/api/queries";
+import { AddProvider } from "@/features/models/add-provider";
 import { LocalPull, LocalState } from "@/features/models/local-model";
+import { ProviderRow } from "@/features/models/provider-row";
 import { useT } from "@/i18n";
 import { explain } from "@/i18n/problem";
 import { Button, Failure, Select, Skeleton, toast } from "@/ui";
-import { AddProvider } from "./add-provider";
-import { ProviderRow } from "./provider-row";
 import { Head, Line } from "./section";
 
 export function Models() {
