@@ -2,8 +2,8 @@
 
 Run by path with `python -I -S`, so that it is quick, and imports nothing of ours. Threads of the
 server may hold locks at the moment of a fork, so nothing of this can happen between fork and exec.
-Its arguments are pairs (`--limit 7=256`) up to `--`, then the argv that it becomes or, behind Landlock,
-guards. Whatever fails here ends it with a sentence on stderr, and nothing has run.
+Its arguments are pairs (`--limit 7=256`) up to `--`, then the argv that it becomes or, behind
+Landlock, guards. Whatever fails here ends it with a sentence on stderr, and nothing has run.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _KILL, _PIPE, _TERM, _FILE_TOO_LARGE = 9, 13, 15, 25
 _DEATH_SIGNAL, _SUBREAPER, _NO_NEW_PRIVILEGES, _SECCOMP = 1, 36, 38, 22
 _NEW_MOUNTS, _PRIVATE, _BIND, _RECURSIVE = 0x20000, 1 << 18, 1 << 12, 1 << 14
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
+_FIRST_TO_GO = "500"  # when the machine is out of memory, before the server
 _STAGE = "/tmp"  # noqa: S108  a mount of our own covers it
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -119,8 +120,8 @@ def _filter(fd: int) -> None:
 
 
 def _guard(argv: list[str], options: Options) -> None:
-    """Behind Landlock no namespace ends with its first process: this one stays outside, adopts every
-    orphan, and ends them all when the command ends or it is told to."""
+    """Behind Landlock no namespace ends with its first process: this one stays outside, adopts
+    every orphan, and ends them all when the command ends or it is told to."""
     status, workspace = int(options["status"][0]), int(options["write"][0])
     _prctl(_SUBREAPER, 1, "subreaper")
     signal(_TERM, _told_to_end)
@@ -203,6 +204,8 @@ def main() -> None:
         for group in options.get("cgroup", []):
             with open(f"{group}/cgroup.procs", "w") as file:  # noqa: PTH123
                 file.write(str(os.getpid()))
+        with open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123
+            file.write(_FIRST_TO_GO)
         if "stage" in options:
             _stage(options["stage"])
         for limit in options.get("limit", []):

@@ -27,24 +27,25 @@ _LANDLOCK_VERSION = 444
 _LEAST_LANDLOCK = 3  # before that, a file that may not be written can be truncated
 _LIMITS = Limits(wall_s=10, cpu_s=5, processes=32)
 
-# Each prints its name when it gets through. The last two must work, or nothing else means anything.
+# Each prints its name when it gets through, and does no harm then. The last must work, or nothing
+# else means anything.
 _ESCAPES = r"""
 secret=$1 server=$2 word=$3
 try() { name=$1; shift; if ("$@") >/dev/null 2>&1; then echo "$name"; fi; }
 try read_secret cat "$secret"
 try link_secret sh -c 'ln -sf "$0" link && cat link' "$secret"
 try root_of_init cat "/proc/1/root$secret"
-try write_secret sh -c 'echo x >> "$0"' "$secret"
-try write_system sh -c 'echo x > /usr/teahouse-escape'
-try write_root sh -c 'echo x > /teahouse-escape'
-try write_settings sh -c 'echo x > /etc/teahouse-escape'
+try write_secret sh -c ': >> "$0"' "$secret"
+try write_system sh -c ': >> "$0" && rm "$0"' /usr/teahouse-escape
+try write_root sh -c ': >> "$0" && rm "$0"' /teahouse-escape
+try write_settings sh -c ': >> "$0" && rm "$0"' /etc/teahouse-escape
 try read_shadow cat /etc/shadow
 try environment grep -qs "$word" /proc/1/environ /proc/self/environ /proc/$PPID/environ
 try server_signal kill -0 "$server"
 try server_memory cat "/proc/$server/environ"
 try namespaces unshare -Ur true
-try mount mount -t tmpfs none /tmp
-try kernel sh -c 'echo x > /proc/sys/kernel/core_pattern'
+try mount sh -c 'mkdir m && mount -t tmpfs none m && umount m'
+try kernel sh -c ': >> /proc/sys/kernel/core_pattern'
 try devices sh -c 'head -c1 /dev/mem || head -c1 /dev/kmsg'
 [ "$(ulimit -c)" = 0 ] || echo core_dumps
 echo kept > kept && [ "$(cat kept)" = kept ] && echo done
