@@ -60,7 +60,7 @@ def patterns() -> tuple[re.Pattern[str], ...]:
         if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
             begin = str(node.values[0].value)
             known = "." in begin and begin.partition(".")[0] in i18n.AREAS
-            if known or re.fullmatch(r"[a-z]+_", begin):  # the code of an error
+            if known or re.fullmatch(r"(?:[a-z]+_)+", begin):  # the code of an error
                 found.add(
                     "".join(
                         re.escape(str(part.value)) if isinstance(part, ast.Constant) else "(.+)"
@@ -103,13 +103,30 @@ def error_classes() -> frozenset[str]:
 
 
 @cache
+def without_code() -> frozenset[str]:
+    """Those whose first argument is no code: they have one as their `name`, or none."""
+    named = {
+        node.name
+        for node in nodes()
+        if isinstance(node, ast.ClassDef)
+        if any(
+            isinstance(target, ast.Name) and target.id == "name"
+            for line in node.body
+            if isinstance(line, ast.Assign)
+            for target in line.targets
+        )
+    }
+    return frozenset(named | {"ToolFailed"})
+
+
+@cache
 def codes() -> frozenset[str]:
     """The codes with which errors are raised."""
     found: set[str] = set()
     for node in nodes():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
             name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
-            if name in error_classes() and name != "ToolFailed" and node.args:
+            if name in error_classes() - without_code() and node.args:
                 first = node.args[0]
                 choices = [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]
                 found |= {
