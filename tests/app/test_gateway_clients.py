@@ -97,3 +97,43 @@ async def test_the_official_client_points_to_what_was_said_before(tmp_path: Path
                     model="fake/fake", input="more", previous_response_id=second.id
                 )
             assert caught.value.code == "previous_response_not_found"
+
+
+NOTHING: dict[str, dict[str, object]] = {
+    "/v1/chat/completions": {"messages": []},
+    "/v1/responses": {"input": []},
+    "/v1/messages": {"max_tokens": 9, "messages": []},
+}
+
+
+async def test_only_ollama_s_programs_ask_without_a_word_for_a_model_to_be_loaded(
+    tmp_path: Path,
+) -> None:
+    async with (
+        Endpoint() as endpoint,
+        running(tmp_path, **fake(endpoint)) as guest,
+        aiohttp.ClientSession(headers={"Authorization": f"Bearer {guest.opened.key}"}) as session,
+    ):
+        for path, body in NOTHING.items():
+            url = guest.opened.url + path
+            async with session.post(url, json={"model": "fake/fake", **body}) as answer:
+                assert (path, answer.status) == (path, 400), await answer.text()
+        url, body = f"{guest.opened.url}/ollama/api/chat", {"model": "fake/fake", "stream": False}
+        async with session.post(url, json=body) as answer:
+            assert (answer.status, (await answer.json())["done"]) == (200, True)
+    assert not endpoint.requests
+
+
+async def test_a_model_was_changed_when_the_house_began_however_often_one_asks(
+    tmp_path: Path,
+) -> None:
+    async with (
+        Endpoint() as endpoint,
+        running(tmp_path, **fake(endpoint)) as guest,
+        aiohttp.ClientSession(headers={"Authorization": f"Bearer {guest.opened.key}"}) as session,
+    ):
+        heard: set[str] = set()
+        for _ in range(2):
+            async with session.get(f"{guest.opened.url}/ollama/api/tags") as answer:
+                heard |= {one["modified_at"] for one in (await answer.json())["models"]}
+    assert len(heard) == 1

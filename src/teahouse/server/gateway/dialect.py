@@ -18,7 +18,8 @@ class Asked(Struct, frozen=True, kw_only=True):
     """A client's request in our own words.
 
     `model` is the name as the client wrote it, None where it named none; `request.model` is not
-    read. `counts`: whether the stream tells the usage. `conversation` is whatever the client gave
+    read. `counts`: whether the stream tells the usage. `loads`: it asks for nothing but that the
+    model be ready. `conversation` is whatever the client gave
     to say which calls belong together: it keeps a weighted alias on one model.
     """
 
@@ -26,6 +27,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     request: ModelRequest
     stream: bool
     counts: bool = True
+    loads: bool = False
     conversation: str | None = None
 
 

@@ -22,6 +22,7 @@ from teahouse.server.gateway.broken_call import read_arguments
 from teahouse.server.gateway.carry import unpack
 from teahouse.server.gateway.dialect import Asked
 from teahouse.server.gateway.effort_words import EFFORTS
+from teahouse.server.gateway.openai_chat_read import JSON_ONLY
 from teahouse.server.gateway.pictures import Media
 from teahouse.server.gateway.reading import Fields, read_object
 
@@ -30,16 +31,10 @@ CARRIED: Final = "carried"
 came give it back; Ollama's own Python client drops what it does not know."""
 
 _NAMED: Final = frozenset({"temperature", "top_p", "seed", "stop", "num_predict"})
-_OBJECT: Final[dict[WireName, JsonObject]] = {  # any object, as each dialect asks for it
-    "openai_chat": {"response_format": {"type": "json_object"}},
-    "openai_responses": {"text": {"format": {"type": "json_object"}}},
-    "gemini": {"generationConfig": {"responseMimeType": "application/json"}},
-    "ollama": {"format": "json"},
-}
 
 
 def read_chat(body: bytes) -> Asked:
-    """Without messages it is only to load the model: then `request.messages` is empty."""
+    """Without messages it is only to load the model."""
     given, media = read_object(body), Media()
     return _asked(given, tuple(_Talk(given, media).messages()), media, tuple(_tools(given)))
 
@@ -86,6 +81,7 @@ def _asked(
         model=given.text("model") or None,
         request=request,
         stream=True if streams is None else streams,
+        loads=not messages,
     )
 
 
@@ -105,7 +101,7 @@ def _format(given: Fields) -> tuple[JsonObject | None, dict[WireName, JsonObject
     if isinstance(wanted, dict):
         return given.need_object("format").values, {}
     if wanted == "json":
-        return None, dict(_OBJECT)
+        return None, dict(JSON_ONLY)
     if wanted not in {None, ""}:
         given.wrong("format", '"json" | object')
     return None, {}

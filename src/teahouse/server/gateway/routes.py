@@ -66,7 +66,7 @@ async def _version(visit: Visit) -> None:
 
 
 async def _tags(visit: Visit) -> None:
-    await visit.outgoing.whole(ollama.tags(await visit.models(), visit.now()))
+    await visit.outgoing.whole(ollama.tags(await visit.models(), visit.started()))
 
 
 async def _ps(visit: Visit) -> None:
@@ -75,7 +75,7 @@ async def _ps(visit: Visit) -> None:
 
 async def _show(visit: Visit) -> None:
     model = ollama.read_show(await visit.incoming.body())
-    await visit.outgoing.whole(ollama.show(await visit.model(model), visit.now()))
+    await visit.outgoing.whole(ollama.show(await visit.model(model), visit.started()))
 
 
 def _ollama_route(handle: Handle, method: str = "GET") -> Route:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from teahouse.chat.scopes import may_use_model
 from teahouse.core.clock import SystemClock
-from teahouse.core.errors import NotAllowed
+from teahouse.core.errors import Invalid, NotAllowed
 from teahouse.core.events import ReplyDone, StreamEvent
 from teahouse.llm.errors import NoSuchModel
 from teahouse.llm.usage import Caller
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from teahouse.server.ports import House, ModelEntry
 
 _clock = SystemClock()
+_STARTED = _clock.now()
 T = TypeVar("T")
 
 
@@ -69,8 +70,10 @@ class Visit:
             await telling.fail(refusal_for(known_error(error), headers, language))
 
     def _stream(self, asked: Asked) -> AsyncGenerator[Sequence[StreamEvent], None]:
+        if asked.loads:
+            return _nothing()
         if not asked.request.messages:
-            return _nothing()  # Ollama's clients ask so for a model to be loaded
+            raise Invalid("nothing_asked")
         caller = self.caller(asked.conversation)
         return self.house.inference.stream(asked.model, asked.request, caller)
 
@@ -109,6 +112,10 @@ class Visit:
 
     def now(self) -> datetime:
         return _clock.now()
+
+    def started(self) -> datetime:
+        """The start of this process: the one time that stays the same for all who ask."""
+        return _STARTED
 
     async def attended(self, work: Coroutine[Any, Any, T]) -> T:
         """Do `work` while the client is there."""
