@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from teahouse.core.messages import Blob, Message, Text, Thinking, ToolCall, ToolResult
 from teahouse.llm.client import Client
 from teahouse.llm.provider import ModelRequest
-from teahouse.llm.repair import NO_OUTPUT, NO_RESULT, NOTHING_SAID, repair
+from teahouse.llm.repair import NO_OUTPUT, NOTHING_SAID, repair
 from teahouse.llm.repair_json import repair_json
+from teahouse.llm.tool_run import INTERRUPTED
 from teahouse.testing.case_files import read_cases
 from teahouse.testing.providers import ScriptedProvider
 from teahouse.testing.repairs import flaws_of, judge, lost_texts
@@ -76,7 +77,7 @@ def test_results_move_to_their_calls_and_the_missing_are_told() -> None:
         said("user", "still there?"),
         said("tool", result("b", "2"), result("z", "9"), result("b", "again")),
     ]
-    missing = ToolResult(call="a", content=(Text(text=NO_RESULT),), is_error=True)
+    missing = ToolResult(call="a", content=(Text(text=INTERRUPTED),), is_error=True)
 
     assert repair(history) == (
         HI,
@@ -109,7 +110,7 @@ def test_a_result_is_that_of_the_latest_call_of_its_id() -> None:
 
     *_, first, _, second = repair([*history, said("tool", result("a", "1"))])
 
-    assert [NO_RESULT in str(first), NO_RESULT in str(second)] == [True, False]
+    assert [INTERRUPTED in str(first), INTERRUPTED in str(second)] == [True, False]
 
 
 def answered(history: list[dict[str, Any]]) -> dict[str, str]:

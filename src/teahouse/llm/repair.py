@@ -27,10 +27,10 @@ from teahouse.core.messages import (
     text_of,
 )
 from teahouse.llm.surrogates import mend_text
+from teahouse.llm.tool_run import INTERRUPTED
 
 NOTHING_SAID: Final = "(no message)"
 NO_OUTPUT: Final = "(no output)"
-NO_RESULT: Final = "This call was interrupted; there is no result."
 _FOREIGN: Final = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME: Final = 64
 
@@ -173,7 +173,7 @@ def _written(reply: _Reply) -> list[Message]:
 
 def _told(asked: _Asked) -> ToolResult:
     if asked.result is None:
-        content = (Text(text=NO_RESULT),)
+        content = (Text(text=INTERRUPTED),)
         return ToolResult(call=asked.call.id, content=content, is_error=True)
     told = tuple(p for p in _plain(asked.result.content) if isinstance(p, Text | Blob))
     if not text_of(told).strip() and not any(isinstance(part, Blob) for part in told):

@@ -9,10 +9,10 @@ from typing import Any, Final
 from teahouse.core.messages import Blob, JsonObject, Part, Text, Thinking, ToolCall, ToolResult
 from teahouse.llm.media import PDF, Files, is_address, is_picture, mention
 from teahouse.llm.profiles import Profile
+from teahouse.llm.repair import NOTHING_SAID
 from teahouse.llm.wire.history import History
 
 THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
-_INTERRUPTED = "(interrupted)"
 _LARGEST_PICTURE = 3_900_000  # 5 MiB once it is base64
 _LARGEST_PDF = 23_000_000  # 32 MB is what a whole request may have
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
@@ -24,7 +24,7 @@ def _drop_unanswered(message: JsonObject) -> None:
     blocks: list[JsonObject] = message["content"]
     answered = {block.get("tool_use_id") for block in blocks}
     whole = [b for b in blocks if b["type"] not in _RUN_THERE or b.get("id") in answered]
-    message["content"] = whole or [{"type": "text", "text": _INTERRUPTED}]
+    message["content"] = whole or [{"type": "text", "text": NOTHING_SAID}]
 
 
 class AnthropicHistory(History):
