@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from teahouse.testing import conformance, egress_cases, repairs
+from teahouse.testing import conformance, egress_cases, path_cases, repairs
 from teahouse.testing.case_files import Judge, read_cases, report
 
 KINDS: Final[Mapping[str, Judge]] = {
     "egress": egress_cases.judge,
+    "path": path_cases.judge,
     "repair": repairs.judge,
     "wire": conformance.judge,
 }

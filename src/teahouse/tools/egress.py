@@ -15,8 +15,8 @@ from typing import Final, Protocol, TypeVar
 
 from msgspec import Struct
 
-from teahouse.core.errors import TeahouseError, ToolFailed
 from teahouse.tools.addresses import FAKE_IPS, Address, is_private_place, is_public
+from teahouse.tools.refusal import Refused
 from teahouse.tools.web_address import WebAddress, host_name, read_redirect, read_url
 
 MOST_SHOWN: Final = 200  # characters of a URL in an error
@@ -27,13 +27,8 @@ _SHOWN: Final = 200  # characters of a URL in an error
 Found = TypeVar("Found")
 
 
-class EgressRefused(ToolFailed):
-    """For the house an error with a code of its own; for the model its words, hint included."""
-
-    def __init__(self, code: str, /, **values: object) -> None:
-        TeahouseError.__init__(self, code, **values)
-        problem = self.problem()
-        self.text = " ".join(filter(None, (problem.message, problem.hint)))
+class EgressRefused(Refused):
+    pass
 
 
 class Resolver(Protocol):
