@@ -1,4 +1,4 @@
-"""Statements on the path of every post: compiled once, then handed to the driver as text.
+"""Statements on the path of every post and call: compiled once, then handed to the driver as text.
 
 SQLAlchemy finds the compiled form of a statement in a cache, but still spends nine tenths of a
 small insert's time around it; so this goes straight to the driver. Its errors and rows are the
@@ -47,10 +47,15 @@ class Prepared:
         compiled: Any = self._statement.compile(dialect=dialect, column_keys=keys)
         assert compiled.positional, "a driver with named parameters needs them as a mapping"
         names: list[str] = compiled.positiontup
-        assert len(names) > 1, "itemgetter gives no tuple for one"
         processors = [
             compiled.binds[name].type.dialect_impl(dialect).bind_processor(dialect)
             for name in names
         ]
         converts = tuple((place, each) for place, each in enumerate(processors) if each is not None)
-        return _Compiled(dialect, str(compiled), itemgetter(*names), converts)
+        return _Compiled(dialect, str(compiled), _picker(names), converts)
+
+
+def _picker(names: list[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    if len(names) == 1:  # of one, itemgetter makes no tuple
+        return lambda values: (values[names[0]],)
+    return itemgetter(*names)

@@ -13,28 +13,33 @@ from teahouse.llm.budget import NANO, Cap, Purse
 from teahouse.llm.errors import BudgetSpent
 from teahouse.store.behind import Behind
 from teahouse.store.database import Database
+from teahouse.store.prepared import Prepared
 from teahouse.store.schema import budget, reservation
 
 KEPT = timedelta(days=7)  # no account counts for longer than a day, no run for longer than one
 
 _MINE = budget.c.account == bindparam("mine")
-_LOOK = select(budget.c.spent, budget.c.reserved).where(_MINE)
-_PUT_ASIDE = (
+_LOOK = Prepared(select(budget.c.spent, budget.c.reserved).where(_MINE))
+_OPEN = Prepared(insert(budget), ("account", "spent", "reserved", "at"))
+_PUT_ASIDE = Prepared(
     update(budget)
     .where(_MINE)
     .values(reserved=budget.c.reserved + bindparam("amount"), at=bindparam("now"))
 )
-_OF = select(reservation.c.account, reservation.c.amount).where(
-    reservation.c.id == bindparam("named")
+_RESERVE = Prepared(insert(reservation), ("id", "account", "amount"))
+_OF = Prepared(
+    select(reservation.c.account, reservation.c.amount).where(
+        reservation.c.id == bindparam("named")
+    )
 )
-_TAKE = (
+_TAKE = Prepared(
     update(budget)
     .where(_MINE)
     .values(
         reserved=budget.c.reserved - bindparam("amount"), spent=budget.c.spent + bindparam("taken")
     )
 )
-_DROP = delete(reservation).where(reservation.c.id == bindparam("named"))
+_DROP = Prepared(delete(reservation).where(reservation.c.id == bindparam("named")))
 
 
 class SqlPurse(Purse):
@@ -60,12 +65,12 @@ class SqlPurse(Purse):
             fresh = [cap.account for cap in caps if not _fits(connection, cap, amount)]
             for account in fresh:
                 row = {"account": account, "spent": 0, "reserved": 0, "at": now}
-                connection.execute(insert(budget), row)
+                _OPEN(connection, row)
             for cap in caps:
                 values = {"mine": cap.account, "amount": amount, "now": now}
-                connection.execute(_PUT_ASIDE, values)
+                _PUT_ASIDE(connection, values)
                 row = {"id": named, "account": cap.account, "amount": amount}
-                connection.execute(insert(reservation), row)
+                _RESERVE(connection, row)
 
         try:
             await self._write(work)
@@ -76,17 +81,17 @@ class SqlPurse(Purse):
 
     def settle(self, reservation: str, spent: int, /) -> None:
         def work(connection: Connection) -> None:
-            for account, amount in connection.execute(_OF, {"named": reservation}).all():
-                connection.execute(_TAKE, {"mine": account, "amount": amount, "taken": spent})
-            connection.execute(_DROP, {"named": reservation})
+            for account, amount in _OF(connection, {"named": reservation}).fetchall():
+                _TAKE(connection, {"mine": account, "amount": amount, "taken": spent})
+            _DROP(connection, {"named": reservation})
 
         self._behind.note(work)
 
 
 def _fits(connection: Connection, cap: Cap, amount: int) -> bool:
     """Whether the account is there already; raises `BudgetSpent` where the amount is too much."""
-    row = connection.execute(_LOOK, {"mine": cap.account}).first()
-    left = cap.limit - (0 if row is None else row.spent + row.reserved)
+    row = _LOOK(connection, {"mine": cap.account}).fetchone()
+    left = cap.limit - (0 if row is None else sum(row))  # spent and reserved
     if amount > left:
         raise BudgetSpent(cap.scope, max(left, 0) / NANO, cap.limit / NANO)
     return row is not None
