@@ -18,7 +18,7 @@ from teahouse.core.messages import (
 from teahouse.llm.profiles import Profile, profile_for
 from teahouse.llm.provider import ModelRequest, ToolSpec
 from teahouse.llm.providers import build_provider
-from teahouse.llm.settings import ProviderSettings
+from teahouse.llm.settings import ProviderSettings, Timeouts
 from teahouse.llm.transport import Transport
 from teahouse.llm.wire.openai_responses_body import responses_body
 from teahouse.testing import responses_answers as answers
@@ -330,3 +330,21 @@ async def test_cached_tokens_are_part_of_the_input() -> None:
 
     assert outcome.done is not None
     assert outcome.done.usage == Usage(input=100, output=7, cached=64, written=30, reasoning=5)
+
+
+async def test_thinking_in_silence_is_no_silence_in_the_middle_of_a_reply() -> None:
+    created = answers.event("created", response=answers.response("in_progress"))
+    end = answers.event("completed", response=answers.response("completed"))
+    answer = Answer(steps=(created, 0.3, *answers.text(0, ["ok"]), end))
+    async with Transport() as transport, Endpoint([answer]) as endpoint:
+        settings = ProviderSettings(
+            wire="openai_responses",
+            base_url=endpoint.base_url,
+            timeouts=Timeouts(first_event_s=20, idle_s=0.1),
+        )
+        outcome = await replay(
+            build_provider("acme", settings, None, transport), (said("user", "hi"),)
+        )
+
+    assert outcome.error is None
+    assert outcome.message.text == "ok"

@@ -14,7 +14,8 @@ class Timeouts(Struct, frozen=True, kw_only=True):
     """The four clocks, in seconds.
 
     `first_event` runs from the request to the first event that is data: comments do not stop it.
-    `idle` runs between reads after that, and any byte restarts it. `total` None: no limit.
+    `idle` runs between reads after that, and any byte restarts it; as long as nothing is said yet,
+    it does not end before `first_event` would. `total` None: no limit.
     """
 
     connect_s: float = 10

@@ -130,7 +130,7 @@ class Exchange:
     def __init__(self, call: Call, response: aiohttp.ClientResponse, begun: float) -> None:
         self._call, self._response, self._begun = call, response, begun
         self._time = asyncio.get_running_loop().time
-        self._heard = False
+        self._heard = self._said = False
         self._broken: BaseException | None = None
         self.status: int = response.status
         self.headers: Mapping[str, str] = response.headers
@@ -153,6 +153,11 @@ class Exchange:
     def heard(self) -> None:
         """The first event has come: from now on silence is measured between reads."""
         self._heard = True
+
+    def said(self) -> None:
+        """Something of the reply has come. What comes before that is only a receipt, and the
+        silence after it may last as long as if nothing had come."""
+        self._said = True
 
     async def read(self, at_most_s: float | None = None) -> bytes:
         """Return what the network brought next, empty at the end. Raises `ProviderError`.
@@ -202,10 +207,13 @@ class Exchange:
 
     def _deadline(self, at_most_s: float | None) -> _Deadline:
         timeouts = self._call.timeouts
+        first = _Deadline.first(self._begun, timeouts)
         if not self._heard:
-            return _Deadline.first(self._begun, timeouts)
+            return first
         silence = timeouts.idle_s if at_most_s is None else min(at_most_s, timeouts.idle_s)
         idle = _Deadline(self._time() + silence, "idle", silence)
+        if at_most_s is None and not self._said and idle.at < first.at:
+            return first
         return idle.or_total(self._begun, timeouts)
 
     def _rest(self) -> bytes:

@@ -104,6 +104,7 @@ class HttpWire(ABC):
                 failure = await reader.step()
                 events = reply.take()
                 if events:
+                    exchange.said()
                     yield events
                 if failure is not None:
                     raise failure
@@ -130,6 +131,7 @@ class HttpWire(ABC):
             body = bytearray()
             while data := await exchange.read():
                 exchange.heard()
+                exchange.said()
                 body += data
                 if len(body) > _LONGEST_WHOLE:
                     raise Malformed(self.name, f"> {_LONGEST_WHOLE} bytes")
