@@ -20,7 +20,9 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from teahouse.core.messages import ToolCall
+from teahouse.llm.tool import ToolContext
 from teahouse.llm.tool_run import run_tool
+from teahouse.llm.wall import Wall
 from teahouse.store.engine import StandardDriver, make_engine
 from teahouse.testing.endpoint import Endpoint
 from teahouse.testing.house import House
@@ -371,7 +373,7 @@ async def test_a_tool_that_breaks_leaves_no_word_in_the_log(
 
     call = ToolCall(id="c1", name="broken", arguments={"text": SPOKEN})
     with caplog.at_level("DEBUG"):
-        result = await run_tool(broken, call, None)  # type: ignore[arg-type]
+        result = await run_tool(broken, call, ToolContext(), wall=Wall(10))
 
     assert result.is_error
     assert "ValueError" in caplog.text

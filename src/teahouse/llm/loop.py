@@ -27,12 +27,12 @@ from teahouse.core.events import (
 )
 from teahouse.core.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
 from teahouse.llm.provider import ModelRequest
-from teahouse.llm.tool import Tool, ToolContext
+from teahouse.llm.tool import Resumable, Tool, ToolContext
 from teahouse.llm.tool_run import INTERRUPTED, NOT_RUN, failed, run_tool
+from teahouse.llm.wall import Wall
 
 Ask: TypeAlias = Callable[[ModelRequest, Emit], Awaitable[tuple[Message, ReplyDone]]]
 Limit: TypeAlias = Literal["steps", "repeats", "wall_s", "tokens"]
-_TICK_S = 0.01  # timers may fire this much early, and nothing can be done in what is left
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -140,7 +140,7 @@ class _Run:
         self._ask, self._request, self._tools, self._context = ask, request, tools, context
         self._emit, self._hooks, self._limits = emit, hooks, limits
         self._time = asyncio.get_running_loop().time
-        self._deadline = self._time() + limits.wall_s
+        self._wall = Wall(limits.wall_s)
         self._turns: list[_Turn] = []
         self._unfinished: list[RunEvent] = []  # of the reply that is being made
 
@@ -172,7 +172,7 @@ class _Run:
 
     async def _reply(self) -> bool:
         """Ask once; returns False when the time is up before the reply is whole."""
-        if self._late():
+        if self._wall.late:
             return False
         self._unfinished = []
         messages = list(self._request.messages)
@@ -182,12 +182,11 @@ class _Run:
                 messages.append(Message(role="tool", parts=turn.told))
         request = replace(self._request, messages=tuple(messages))
         started = self._time()
-        wall = asyncio.timeout_at(self._deadline)
         try:
-            async with wall:
+            async with self._wall.limit():
                 message, done = await self._ask(request, self._watch)
         except TimeoutError:
-            if wall.expired():
+            if self._wall.late:
                 return False
             raise
         self._unfinished = []
@@ -225,22 +224,27 @@ class _Run:
         tool = self._tools.get(call.name)
         if limit is not None:
             result = failed(call, NOT_RUN)
-        elif not fresh and tool is not None and not tool.repeatable:
+        elif not fresh and tool is not None and not await self._may_be_made(tool, call):
             result = failed(call, INTERRUPTED)
         else:
-            result = await run_tool(
-                tool, call, self._context, known=self._tools, deadline=self._deadline
-            )
+            result = await run_tool(tool, call, self._context, known=self._tools, wall=self._wall)
         elapsed_ms = self._since(started)
         if self._hooks is not None:
             await self._hooks.resulted(result, elapsed_ms)
         turn.results[call.id] = (result, elapsed_ms)
 
+    async def _may_be_made(self, tool: Tool, call: ToolCall) -> bool:
+        """Of a call whose first attempt was cut by a crash."""
+        if tool.repeatable:
+            return True
+        context = replace(self._context, call=call.id)
+        return isinstance(tool, Resumable) and not await tool.begun(context)
+
     def _reached(self) -> Limit | None:
         limits, turns = self._limits, self._turns
         if len(turns) >= limits.steps:
             return "steps"
-        if self._late():
+        if self._wall.late:
             return "wall_s"
         usage = self._usage()
         if limits.tokens is not None and usage.input + usage.output >= limits.tokens:
@@ -249,9 +253,6 @@ class _Run:
         if len(last) > limits.repeats and len(set(last)) == 1:
             return "repeats"
         return None
-
-    def _late(self) -> bool:
-        return self._deadline - self._time() < _TICK_S
 
     def _result(
         self,

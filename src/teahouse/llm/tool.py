@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -13,12 +15,18 @@ Content = tuple[Text | Blob, ...]
 
 
 class ToolContext(Struct, frozen=True, kw_only=True):
-    """On whose behalf a tool runs. Outside of conversations all are None."""
+    """On whose behalf a tool runs. Outside of conversations the first four are None.
+
+    `call` is the id of the call that is made. In `waiting()` the clock of the run stands still: it
+    is for a tool that asks a person.
+    """
 
     conversation: ConversationId | None = None
     run: RunId | None = None
     agent: ParticipantId | None = None
     person: ParticipantId | None = None
+    call: str | None = None
+    waiting: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 class Tool(Protocol):
@@ -32,3 +40,12 @@ class Tool(Protocol):
     @property
     def repeatable(self) -> bool: ...
     async def __call__(self, arguments: JsonObject, context: ToolContext, /) -> Content: ...
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """A tool that knows of its calls how far they got before a crash."""
+
+    async def begun(self, context: ToolContext, /) -> bool:
+        """Whether this call may have had an effect already: then it is not made again."""
+        ...

@@ -5,14 +5,16 @@ Texts here are for models, and in English for that reason.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Iterable
 from traceback import format_tb
 
+from msgspec.structs import replace
+
 from teahouse.core.errors import ToolFailed
 from teahouse.core.messages import Text, ToolCall, ToolResult
 from teahouse.llm.tool import Tool, ToolContext
+from teahouse.llm.wall import Wall
 
 log = logging.getLogger(__name__)
 
@@ -31,23 +33,23 @@ async def run_tool(
     context: ToolContext,
     *,
     known: Iterable[str] = (),
-    deadline: float | None = None,
+    wall: Wall,
 ) -> ToolResult:
-    """Run `call` until `deadline` (event loop time). Only cancellation gets out of here."""
+    """Run `call` as long as `wall` allows. Only cancellation gets out of here."""
     if tool is None:
         names = ", ".join(sorted(known)) or "none"
         return failed(call, f"There is no tool named {call.name!r}. Available tools: {names}.")
     if call.malformed is not None:
         raw = call.malformed[:_QUOTED]
         return failed(call, f"The arguments were not a JSON object, so nothing was run: {raw}")
-    limit = asyncio.timeout_at(deadline)
+    within = replace(context, call=call.id, waiting=wall.stopped)
     try:
-        async with limit:
-            content = await tool(call.arguments, context)
+        async with wall.limit():
+            content = await tool(call.arguments, within)
     except ToolFailed as error:
         return failed(call, error.text)
     except Exception as error:  # foreign code ends here
-        if isinstance(error, TimeoutError) and limit.expired():
+        if isinstance(error, TimeoutError) and wall.late:
             return failed(call, OUT_OF_TIME)
         names, at = sorted(call.arguments), _where(error)
         log.error("Tool %s failed with arguments %s: %s", call.name, names, at)
