@@ -6,10 +6,11 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
+from typing import Literal
 
 import pytest
 
-from teahouse.core.events import PartDelta, PartDone, ReplyDone, StreamEvent
+from teahouse.core.events import PartDelta, PartDone, ReplyDone, StreamEvent, fold
 from teahouse.core.messages import Message, Text
 from teahouse.llm.errors import (
     EndpointError,
@@ -335,3 +336,40 @@ async def test_a_reply_in_many_writes_comes_in_the_batches_of_its_reads(build: B
 
     assert first == [PartDelta(index=0, kind="text", delta="a")]
     assert rest[0] == PartDelta(index=0, kind="text", delta="b")
+
+
+@pytest.mark.parametrize("step", ["cut", "reset"])
+async def test_a_kept_connection_that_was_closed_meanwhile_is_no_error(
+    build: Build, step: Literal["cut", "reset"]
+) -> None:
+    answers = [text_answer(["a"]), Answer(before=(step,), steps=()), text_answer(["b"])]
+    async with Endpoint(answers) as endpoint:
+        provider = build(endpoint.base_url)
+        await ask(provider)
+        events = await ask(provider)
+
+        assert fold(events).text == "b"
+        assert (len(endpoint.requests), endpoint.accepted) == (3, 2)
+
+
+@pytest.mark.parametrize("step", ["cut", "reset"])
+async def test_a_new_connection_that_is_closed_is_an_error_and_not_tried_again(
+    build: Build, step: Literal["cut", "reset"]
+) -> None:
+    async with Endpoint([Answer(before=(step,), steps=()), text_answer(["b"])]) as endpoint:
+        with pytest.raises(StreamCut):
+            await ask(build(endpoint.base_url))
+
+        assert len(endpoint.requests) == 1
+
+
+async def test_an_answer_that_has_begun_on_a_kept_connection_is_not_asked_for_again(
+    build: Build,
+) -> None:
+    async with Endpoint([text_answer(["a"]), Answer(steps=("cut",)), text_answer(["b"])]) as there:
+        provider = build(there.base_url)
+        await ask(provider)
+        with pytest.raises(StreamCut):
+            await ask(provider)
+
+        assert len(there.requests) == 2

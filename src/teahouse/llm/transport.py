@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from types import TracebackType
+from types import SimpleNamespace, TracebackType
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -26,6 +26,7 @@ _BUFFER = 1 << 18
 _LONGEST_ERROR = 1 << 16
 _DRAIN_BYTES, _DRAIN_S = 1 << 16, 0.05
 _KEEP_ALIVE_S = 30
+_AT_ONCE_S = 1.0  # whoever is cut later was being worked for
 
 
 class Call(Struct, frozen=True, kw_only=True):
@@ -69,18 +70,10 @@ class Transport:
 
         begun = asyncio.get_running_loop().time()
         first = _Deadline.first(begun, call.timeouts)
-        timeout = aiohttp.ClientTimeout(total=None, connect=call.timeouts.connect_s)
         clock = asyncio.timeout_at(first.at)
         try:
             async with clock:
-                response = await self._open().request(
-                    "GET" if call.body is None else "POST",
-                    call.url,
-                    data=call.body,
-                    headers={"Accept-Encoding": "identity", **call.headers},
-                    allow_redirects=False,
-                    timeout=timeout,
-                )
+                response = await self._request(call)
         except aiohttp.ConnectionTimeoutError as error:
             raise TimedOut(call.provider, "connect", call.timeouts.connect_s) from error
         except TimeoutError as error:
@@ -96,6 +89,29 @@ class Transport:
             exchange.close()
             raise
         return exchange
+
+    async def _request(self, call: Call) -> aiohttp.ClientResponse:
+        """Ask anew where a kept connection turns out to be closed on the other side: it shows at
+        once, before the head of an answer. Each try takes one such out of the pool."""
+        import aiohttp
+
+        time = asyncio.get_running_loop().time
+        timeout = aiohttp.ClientTimeout(total=None, connect=call.timeouts.connect_s)
+        while True:
+            way, begun = _Way(), time()
+            try:
+                return await self._open().request(
+                    "GET" if call.body is None else "POST",
+                    call.url,
+                    data=call.body,
+                    headers={"Accept-Encoding": "identity", **call.headers},
+                    allow_redirects=False,
+                    timeout=timeout,
+                    trace_request_ctx=way,
+                )
+            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+                if not way.kept or time() - begun > _AT_ONCE_S:
+                    raise
 
     async def _check(self, call: Call, exchange: Exchange) -> None:
         if exchange.status == 200:
@@ -113,14 +129,27 @@ class Transport:
         loop = asyncio.get_running_loop()
         if self._session is None or self._session.closed or self._loop is not loop:
             self._loop = loop
+            trace = aiohttp.TraceConfig()
+            trace.on_connection_reuseconn.append(_note_way)
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_S),
                 timeout=aiohttp.ClientTimeout(total=None),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 read_bufsize=_BUFFER,
                 trust_env=False,
+                trace_configs=[trace],
             )
         return self._session
+
+
+class _Way(Struct):
+    """How a request goes: whether on a connection that has served before."""
+
+    kept: bool = False
+
+
+async def _note_way(_: object, context: SimpleNamespace, __: object) -> None:
+    context.trace_request_ctx.kept = True
 
 
 class Exchange:
