@@ -459,6 +459,15 @@ def test_a_thought_that_a_client_changed_goes_without_what_its_vendor_wants_back
         assert back.text == "yes"
 
 
+def test_details_are_also_found_where_litellm_puts_them() -> None:
+    thought = Thinking(text="hm", opaque={"origin": "a/b", "given": {"s": 1}})
+    events = [PartDone(index=0, part=thought), ReplyDone(reason="stop")]
+    message = json.loads(DIALECT.voice(read(), "m").whole(events))["choices"][0]["message"]
+    details = {"reasoning_details": message.pop("reasoning_details")}
+    (back,) = read_messages(message | {"provider_specific_fields": details})
+    assert back.parts == (thought,)
+
+
 @given(st.lists(st.dictionaries(st.sampled_from(["type", "data", "index"]), words)))
 def test_details_of_other_vendors_are_passed_over(details: list[JsonObject]) -> None:
     message = {"role": "assistant", "content": "a", "reasoning_details": details, "reasoning": "b"}

@@ -164,7 +164,8 @@ class ChatHistory:
             self._waiting[call.name] = call.id
             calls.append(call)
         thought = message.raw("reasoning_content") or message.raw("reasoning")
-        details = as_objects(message.raw("reasoning_details"))
+        aside = as_object(message.raw("provider_specific_fields"))  # where litellm keeps them
+        details = as_objects(message.raw("reasoning_details") or aside.get("reasoning_details"))
         return _in_place(content, calls, thought if isinstance(thought, str) else "", details)
 
     def _call(self, call: Fields) -> ToolCall:
