@@ -1,4 +1,4 @@
-"""What every escape of the corpus begins with; it runs inside the sandbox, and outside as a control."""
+"""What every escape begins with; it runs inside the sandbox, and outside as a control."""
 
 import ctypes
 import json
@@ -35,9 +35,9 @@ def call(name: str, *arguments: object) -> int:
 
 def gone(path: str) -> None:
     if os.path.lexists(path):
-        os.unlink(path)
+        os.unlink(path)  # noqa: PTH108
 
 
 def relink(target: str, path: str) -> None:
     gone(path)
-    os.symlink(target, path)
+    os.symlink(target, path)  # noqa: PTH211

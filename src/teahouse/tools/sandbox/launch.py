@@ -127,6 +127,7 @@ def _guard(argv: list[str], options: Options) -> None:
     signal(_TERM, _told_to_end)
     _prctl(_DEATH_SIGNAL, _TERM, "death signal")
     guard = os.getpid()
+    hears, tells = os.pipe()  # closed by exec: what comes through says that it came to none
     child = os.fork()
     if child == 0:
         try:
@@ -135,15 +136,36 @@ def _guard(argv: list[str], options: Options) -> None:
             os.fchdir(workspace)
             _landlock(options.get("read", []), [int(fd) for fd in options["write"]])
             _filter(int(options["filter"][0]))
-            os.write(status, b'{"child-pid": 0}\n')
-            os.closerange(3, 1024)
-            os.execvp(argv[0], argv)  # noqa: S606
+            os.closerange(3, tells)
+            os.closerange(tells + 1, 1024)
+            _command(argv)
         except OSError as error:
+            os.write(tells, b"!")
             _fail(error)
-    os.closerange(3, status)
+    os.close(tells)
+    if os.read(hears, 1):
+        _end_all(code=125)
     _, waited = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(waited)
     _end_all(status, 128 - code if code < 0 else code)
+
+
+def _command(argv: list[str]) -> None:
+    """As a shell would do and say it: what does not exist is the command's failure, not the wall's.
+
+    Python's own search imports a module, and its files can no longer be read.
+    """
+    name, reason = argv[0], "not found"
+    folders = os.environ["PATH"].split(":")  # noqa: TID251  made for this command
+    for path in [name] if "/" in name else [f"{folder}/{name}" for folder in folders]:
+        try:
+            os.execv(path, argv)  # noqa: S606
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            reason = error.strerror
+    os.write(2, f"{name}: {reason}\n".encode())
+    os._exit(127)
 
 
 def _told_to_end(number: int, frame: object) -> None:

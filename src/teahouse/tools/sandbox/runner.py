@@ -62,7 +62,7 @@ class Sandbox:
         async with self._started(place, command) as started:
             run = _Running(started, command, hear)
             await run.end()
-        status = run.status()
+            status = run.status()
         if status is None and run.ending == "exit":
             said = bytes(run.heard["stderr"]).decode("utf-8", "replace").strip()
             raise SandboxUnavailable("sandbox_broken", detail=said or "no reason was given")
