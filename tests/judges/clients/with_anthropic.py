@@ -50,8 +50,8 @@ async def streamed(model):
 async def tools(vendor):
     """Two calls at once, their results, and all blocks back as they came."""
     model, thinking = f"{vendor}/tools", {"type": "enabled", "budget_tokens": 1024}
+    first = asking(model, f"{QUESTION} [messages]", tools=[TOOL], thinking=thinking)
     async with client() as at:
-        first = asking(model, QUESTION, tools=[TOOL], thinking=thinking)
         async with at.messages.stream(**first) as stream:
             kinds = [event.type async for event in stream]
             message = await stream.get_final_message()
@@ -60,7 +60,8 @@ async def tools(vendor):
             for b in message.content
             if b.type == "tool_use"
         ]
-        talk = [user(QUESTION), {"role": "assistant", "content": message.content}, user(results)]
+        answer = {"role": "assistant", "content": message.content}
+        talk = [*first["messages"], answer, user(results)]
         second = await at.messages.create(**first | {"messages": talk})
         whole = await at.messages.create(**first)
         return {
@@ -84,7 +85,7 @@ async def run_tools(vendor):
 
     async with client() as at:
         runner = at.beta.messages.tool_runner(
-            **asking(f"{vendor}/tools", QUESTION, tools=[weather])
+            **asking(f"{vendor}/tools", f"{QUESTION} [loop]", tools=[weather])
         )
         last = await runner.until_done()
         return {"asked": asked, "text": last.content[-1].text}
