@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teahouse.core.events import PartDelta, ReplyDone, StreamEvent, fold
+from teahouse.core.events import PartDelta, PartDone, ReplyDone, StreamEvent, fold
 from teahouse.core.messages import (
     Blob,
     JsonObject,
     Message,
+    Text,
     Thinking,
     ToolCall,
     Usage,
@@ -275,3 +276,22 @@ def test_what_was_cached_and_thought_is_part_of_the_counts(details: JsonObject) 
 
     assert isinstance(done, ReplyDone)
     assert done.usage == Usage(input=100, output=7, cached=64, written=30, reasoning=5)
+
+
+def test_a_thought_bears_what_its_vendor_wants_back_as_soon_as_it_ends() -> None:
+    events = translate([chunk({"reasoning_content": "hm"}), chunk({"content": "ok"}, "stop"), DONE])
+
+    done = [event for event in events if isinstance(event, PartDone)]
+    assert [event.part for event in done] == [thought("acme/m"), Text(text="ok")]
+
+
+def test_what_comes_after_the_end_of_a_thought_is_still_given_back_with_it() -> None:
+    part: JsonObject = {"type": "reasoning.encrypted", "data": "s", "index": 0}
+    late = chunk({"content": "ok", "reasoning_details": [part]}, "stop")
+
+    events = translate([chunk({"reasoning": "hm"}), chunk({"content": "so "}), late, DONE])
+
+    (found, _) = fold(events).parts
+    assert isinstance(found, Thinking)
+    assert found.opaque is not None
+    assert found.opaque["given"] == {"field": "reasoning", "details": [part]}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from teahouse.core.events import DeltaKind, PartDelta, PartDone, ReplyDone, StreamEvent
 from teahouse.core.messages import JsonObject, Part, Text, Thinking
 from teahouse.llm.think import Kind
@@ -9,9 +11,11 @@ from teahouse.llm.think import Kind
 
 class PartsBuilder:
     """Text and thoughts form one part as long as they go on; calls in between don't part them.
-    Whoever streams takes the events after each read."""
+    Whoever streams takes the events after each read. `bears` tells, at the end of the first
+    thought, what its vendor wants back with it."""
 
     def __init__(self) -> None:
+        self.bears: Callable[[], JsonObject | None] | None = None
         self._events: list[StreamEvent] = []
         self.parts: dict[int, Part] = {}
         self._next = 0
@@ -54,8 +58,12 @@ class PartsBuilder:
             return
         index, kind = self._open
         text = "".join(self._pieces)
-        self.add(index, Text(text=text) if kind == "text" else Thinking(text=text))
+        self.add(index, Text(text=text) if kind == "text" else self._thought(text))
         self._open, self._pieces = None, []
+
+    def _thought(self, text: str) -> Thinking:
+        first = not any(isinstance(part, Thinking) for part in self.parts.values())
+        return Thinking(text=text, opaque=self.bears() if first and self.bears else None)
 
     def sign(self, kind: Kind, opaque: JsonObject) -> None:
         """What was going on ends with what its vendor wants back: a thought bears it itself, an
@@ -79,7 +87,8 @@ class PartsBuilder:
         """Attach what the vendor wants back: to the first thought, or to an empty one."""
         for index, part in self.parts.items():
             if isinstance(part, Thinking):
-                self.add(index, Thinking(text=part.text, opaque=opaque))
+                if part.opaque != opaque:
+                    self.add(index, Thinking(text=part.text, opaque=opaque))
                 return
         self.add(self.reserve(), Thinking(text="", opaque=opaque))
 

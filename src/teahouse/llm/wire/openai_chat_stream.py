@@ -6,6 +6,7 @@ only what makes the reply wrong (broken JSON, an error object, an end too early)
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, Final, Literal, cast
 
 import msgspec
@@ -136,7 +137,8 @@ class ChatStream(SpokenReply):
         self._complete(reason, calls, self._usage, left_out=left_out)
 
     def _given(self) -> JsonObject:
-        return super()._given() | ({"details": self._details} if self._details else {})
+        details = deepcopy(self._details)  # a part is given them while more may come
+        return super()._given() | ({"details": details} if details else {})
 
     def _check(self, chunk: JsonObject, name: str) -> None:
         error = chunk.get("error")

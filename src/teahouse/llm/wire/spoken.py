@@ -21,6 +21,7 @@ class SpokenReply(Reply):
         super().__init__(provider, model, input_estimate=input_estimate)
         self._think = ThinkTags(inside=profile.think_open) if profile.think_tags else None
         self._field: str | None = None  # the name under which thoughts came
+        self.parts.bears = lambda: self._own(self._given())
 
     def keep(self) -> None:
         for channel in _CHANNELS:
