@@ -19,6 +19,7 @@ SCREENS = {
     "chat": "/chats/{chat}",
     "contacts": "/contacts",
     "agent": "/contacts/{agent}",
+    "usage": "/usage",
     "settings": "/settings",
     "settings-models": "/settings/models",
     "settings-keys": "/settings/keys",
@@ -142,6 +143,8 @@ def test_the_keyboard_alone_goes_everywhere(shared_house: House, visit: Visitor)
     page.keyboard.press("Control+2")
     expect(page).to_have_url(f"{shared_house.url}/contacts")
     page.keyboard.press("Control+3")
+    expect(page).to_have_url(f"{shared_house.url}/usage")
+    page.keyboard.press("Control+4")
     expect(page).to_have_url(f"{shared_house.url}/settings")
     for _ in range(60):
         page.keyboard.press("Tab")

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from teahouse.testing.endpoint import Endpoint
 from tests.browser.conftest import PASSWORD, House, Visitor
 from tests.browser.talk import ended, tell
+from tests.browser.test_look import serious_faults
 from tests.browser.words import say
 
 ZH = "zh-CN"
@@ -138,12 +139,71 @@ def test_a_key_is_shown_once_works_and_is_revoked(shared_house: House, visit: Vi
     assert stranger.get("/api/me", headers=bearer).ok
 
     row = page.locator("#set-keys .set", has_text="备份脚本")
-    row.get_by_role("button", name=say(ZH, "settings.keys.remove")).click()
+    more = row.get_by_role("button", name=say(ZH, "settings.provider.more", name="备份脚本"))
+    more.press("Enter")
+    page.get_by_role("menuitem", name=say(ZH, "settings.keys.remove")).press("Enter")
+    expect(dialog).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(more).to_be_focused()
+    more.click()
+    page.get_by_role("menuitem", name=say(ZH, "settings.keys.remove")).click()
     page.get_by_role("dialog").get_by_role(
         "button", name=say(ZH, "settings.keys.remove"), exact=True
     ).click()
     expect(row).to_have_count(0)
     assert stranger.get("/api/me", headers=bearer).status == 401
+
+
+def test_a_key_may_do_only_what_was_chosen_and_its_limits_change(
+    shared_house: House, visit: Visitor
+) -> None:
+    page = visit(shared_house, "/settings/keys")
+    agent = page.request.get("/api/agents").json()["items"][0]["name"]
+    page.get_by_role("button", name=say(ZH, "settings.keys.new")).click()
+    dialog = page.get_by_role("dialog")
+    create = dialog.get_by_role("button", name=say(ZH, "agents.create"))
+    dialog.get_by_label(say(ZH, "settings.keys.name"), exact=True).fill("小程序")
+    dialog.get_by_label(say(ZH, "settings.keys.budget")).fill("0.5")
+    dialog.get_by_label(say(ZH, "settings.keys.rate.label")).fill("1.5")
+    expect(create).to_be_disabled()
+    dialog.get_by_label(say(ZH, "settings.keys.rate.label")).fill("30")
+    dialog.get_by_text(say(ZH, "settings.keys.scope.some"), exact=True).click()
+    expect(create).to_be_disabled()  # a key that may do nothing is of no use
+    named = dialog.get_by_label(say(ZH, "settings.keys.scope.add"))
+    named.select_option("fake/fake")
+    named.select_option(f"agent/{agent}")
+    dialog.get_by_role("button", name=say(ZH, "usage.take_out", name=f"agent/{agent}")).click()
+    dialog.get_by_label(say(ZH, "settings.keys.scope.metrics"), exact=True).check()
+    assert serious_faults(page) == []
+    create.click()
+    key = dialog.locator("code").inner_text()
+    dialog.get_by_role("button", name=say(ZH, "settings.keys.done")).click()
+
+    [made] = [
+        one for one in page.request.get("/api/keys").json()["items"] if one["name"] == "小程序"
+    ]
+    assert (sorted(made["scopes"]), made["budget"], made["rate"], made["concurrent"]) == (
+        ["fake/fake", "metrics"],
+        0.5,
+        30,
+        None,
+    )
+    bearer = {"Authorization": f"Bearer {key}"}
+    stranger = visit(shared_house, "/", log_in=False).request
+    assert stranger.get("/api/agents", headers=bearer).status == 403
+    assert stranger.get("/v1/models", headers=bearer).ok
+
+    row = page.locator("#set-keys .set", has_text="小程序")
+    expect(row).to_contain_text("fake/fake")
+    expect(row).to_contain_text(say(ZH, "settings.keys.spent_of", spent="$0", budget="$0.50"))
+    row.get_by_role("button", name=say(ZH, "settings.provider.more", name="小程序")).click()
+    page.get_by_role("menuitem", name=say(ZH, "settings.keys.change")).click()
+    dialog.get_by_label(say(ZH, "settings.keys.budget")).fill("")
+    dialog.get_by_label(say(ZH, "settings.keys.concurrent.label")).fill("2")
+    dialog.get_by_role("button", name=say(ZH, "ui.save"), exact=True).click()
+    expect(row).to_contain_text(say(ZH, "settings.keys.concurrent", count=2))
+    expect(row).not_to_contain_text("$0.50")
 
 
 def test_a_new_password_keeps_this_page_and_ends_the_others(

@@ -1,16 +1,27 @@
 /** Dialogs, drawers and sheets: focus is kept inside and given back, the page behind is dimmed. */
 import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
-import { type ReactNode, useLayoutEffect } from "react";
+import { type ReactNode, type RefObject, useLayoutEffect, useRef } from "react";
 import { text } from "@/i18n";
 import { IconButton } from "./button";
 import { cx } from "./cx";
 
 let open = 0;
 
+type Before = RefObject<HTMLElement | null>;
+
+/** What had the focus; of a menu, which is about to go, the button that opened it. */
+function focused(): HTMLElement | null {
+  const it = document.activeElement;
+  const opener = it?.closest("[role=menu]")?.getAttribute("aria-labelledby");
+  const found = opener ? document.getElementById(opener) : it;
+  return found instanceof HTMLElement ? found : null;
+}
+
 /** Takes the page behind out of reach, for the keyboard and for screen readers, while it stands. */
-function InertPage() {
+function InertPage({ before }: { before: Before }) {
   useLayoutEffect(() => {
+    before.current = focused(); // from now on nothing there can have it
     const page = document.getElementById("root");
     if (!page) return;
     open += 1;
@@ -19,8 +30,15 @@ function InertPage() {
       open -= 1;
       page.inert = open > 0;
     };
-  }, []);
+  }, [before]);
   return null;
+}
+
+function giveBack(before: Before) {
+  return (event: Event) => {
+    event.preventDefault();
+    before.current?.focus();
+  };
 }
 
 interface DialogProps {
@@ -43,6 +61,7 @@ export function Dialog({
   actions,
   wide,
 }: DialogProps) {
+  const before = useRef<HTMLElement>(null);
   return (
     <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Radix.Portal>
@@ -50,9 +69,10 @@ export function Dialog({
         <Radix.Content
           className={cx("dlg", wide && "dlg-wide")}
           onOpenAutoFocus={focusItself}
+          onCloseAutoFocus={giveBack(before)}
           {...(description ? {} : { "aria-describedby": undefined })}
         >
-          <InertPage />
+          <InertPage before={before} />
           <header className="dlg-h">
             <Radix.Title className="t16 semi grow">{title}</Radix.Title>
             <Radix.Close asChild>
@@ -87,12 +107,18 @@ interface SheetProps {
 
 /** A drawer over the right edge; on a phone a sheet from below. */
 export function Sheet({ open, onClose, title, children }: SheetProps) {
+  const before = useRef<HTMLElement>(null);
   return (
     <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="scrim" />
-        <Radix.Content className="sheet" aria-describedby={undefined} onOpenAutoFocus={focusItself}>
-          <InertPage />
+        <Radix.Content
+          className="sheet"
+          aria-describedby={undefined}
+          onOpenAutoFocus={focusItself}
+          onCloseAutoFocus={giveBack(before)}
+        >
+          <InertPage before={before} />
           <header className="pane-h">
             <Radix.Title className="t16 semi grow">{title}</Radix.Title>
             <Radix.Close asChild>
