@@ -9,21 +9,26 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """`value` must not exceed `limit` (or, with `at_least`, not fall below it)."""
+    """`value` must not exceed `limit` (or, with `at_least`, not fall below it). Without one it is
+    only told: it says nothing without the figures beside it."""
 
     measure: str
     value: float
     unit: str
-    limit: float
+    limit: float | None = None
     at_least: bool = False
     detail: str = ""
 
     @property
-    def met(self) -> bool:
+    def met(self) -> bool | None:
+        if self.limit is None:
+            return None
         return self.value >= self.limit if self.at_least else self.value <= self.limit
 
     @property
     def target(self) -> str:
+        if self.limit is None:
+            return "–"
         return f"{'≥' if self.at_least else '≤'} {self.limit:g} {self.unit}".strip()
 
 
@@ -40,7 +45,7 @@ def table(rows: Sequence[Row]) -> str:
     """The rows as a Markdown table."""
     lines = ["| measure | here | target | met | how |", "|---|---:|---:|---|---|"]
     for row in rows:
-        met = "yes" if row.met else "**no**"
+        met = {True: "yes", False: "**no**", None: "–"}[row.met]
         here = f"{row.value:,.3g} {row.unit}".strip()
         lines.append(f"| {row.measure} | {here} | {row.target} | {met} | {row.detail} |")
     return "\n".join(lines)

@@ -19,8 +19,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.closing import closing_rows  # noqa: E402  the folder is no package of ours
+from benchmarks.gateway import gateway_rows  # noqa: E402
 from benchmarks.posts import post_rows  # noqa: E402
 from benchmarks.processes import help_rows, start_rows  # noqa: E402
+from benchmarks.rival import rival_rows  # noqa: E402
 from benchmarks.rows import Row, table  # noqa: E402
 from benchmarks.sockets import socket_rows  # noqa: E402
 
@@ -35,6 +37,8 @@ GROUPS: dict[str, Callable[[Path], Awaitable[list[Row]]]] = {
     "posts": post_rows,
     "sockets": socket_rows,
     "closing": closing_rows,
+    "gateway": gateway_rows,
+    "rival": rival_rows,
 }
 
 
