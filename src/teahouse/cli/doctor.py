@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import typer
 from msgspec import Struct
@@ -20,8 +19,10 @@ from teahouse.cli.options import Home, Json
 from teahouse.cli.terminal import Terminal
 from teahouse.core.errors import TeahouseError
 
+if TYPE_CHECKING:
+    from teahouse.tools.sandbox.probe import State
+
 LITTLE_ROOM, NO_ROOM = 1_000, 100  # megabytes
-SANDBOX_S = 10.0
 
 Status: TypeAlias = Literal["ok", "warning", "failed"]
 _MARKS: dict[Status, str] = {"ok": "✓", "warning": "!", "failed": "✗"}
@@ -141,18 +142,19 @@ class Doctor:
             return model, trial["problem"] if not trial["ok"] else None
 
     def _sandbox(self) -> Finding:
-        program = shutil.which("bwrap")
-        if program is None:
-            return self._say("sandbox", "warning", "missing")
-        wall = [program, "--unshare-all", "--ro-bind", "/", "/", "--", "/bin/true"]
-        try:
-            done = subprocess.run(wall, capture_output=True, timeout=SANDBOX_S, check=False)  # noqa: S603
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return self._say("sandbox", "warning", "refused", detail=error)
-        if done.returncode != 0:
-            detail = done.stderr.decode("utf-8", "replace").strip()
-            return self._say("sandbox", "warning", "refused", detail=detail)
+        state = run(self._wall())
+        problems = [one.problem(self._terminal.language).message for one in state.reasons]
+        reason = "; ".join(problems)
+        if state.place is None:
+            return self._say("sandbox", "warning", "none", reason=reason)
+        if state.place.wall == "landlock":
+            return self._say("sandbox", "warning", "weaker", reason=reason)
         return self._say("sandbox", "ok", "works")
+
+    async def _wall(self) -> State:
+        from teahouse.tools.sandbox.runner import Sandbox
+
+        return await Sandbox().state()
 
     def _locale(self) -> Finding:
         encoding = (sys.stdout.encoding or "").lower().replace("-", "")

@@ -127,7 +127,7 @@ async def none_left(mark: str) -> bool:
 async def test_the_wall_that_stands_is_the_one_under_test(wall: Wall) -> None:
     state = await sandbox(wall).state()
 
-    assert state.place is not None, state.reason
+    assert state.place is not None, state.reasons
     assert state.place.wall == wall
 
 
@@ -434,6 +434,22 @@ async def test_the_one_way_out_is_a_socket_that_was_given(echo: Path, tmp_path: 
     assert outcome.stdout == b"heard tea\n", outcome.stderr
 
 
+def test_the_loop_of_the_server_hears_commands_as_well(tmp_path: Path) -> None:
+    import uvloop
+
+    async def both() -> tuple[Outcome, Outcome]:
+        house = Sandbox()
+        command = Command(argv=("/bin/sh", "-c", "echo out; echo err >&2"), workspace=tmp_path)
+        slow = Command(argv=("sleep", "60"), workspace=tmp_path, limits=Limits(wall_s=0.5))
+        return await house.run(command), await house.run(slow)
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        done, stopped = runner.run(both())
+
+    assert (done.stdout, done.stderr) == (b"out\n", b"err\n")
+    assert stopped.ending == "time"
+
+
 async def test_where_no_wall_stands_nothing_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -453,7 +469,7 @@ async def test_a_wall_with_a_hole_is_not_used() -> None:
     state = await probe.state(leaky)
 
     assert state.place is None
-    assert "did not hold against: read_secret" in state.reason
+    assert "read_secret" in str(state.reasons[0])
 
 
 async def test_the_self_test_sees_what_gets_through_where_there_is_no_wall() -> None:

@@ -55,42 +55,47 @@ Run = Callable[[Place, Command], Awaitable[Outcome]]
 
 
 class State(Struct, frozen=True):
-    """`place` is None where nothing may run, and `reason` says why; where the weaker wall stands,
-    `reason` says why not the better one."""
+    """`place` is None where nothing may run. `reasons` say why not, or why not the better wall."""
 
     place: Place | None
-    reason: str = ""
+    reasons: tuple[SandboxUnavailable, ...] = ()
 
 
 async def state(run: Run, program: str | None = None) -> State:
     if sys.platform != "linux":
-        return State(None, f"commands run on Linux only, and this is {platform.system()}")
+        system = platform.system()
+        return State(None, (SandboxUnavailable("sandbox_linux_only", system=system),))
     if not seccomp.known():
-        return State(None, f"there is no system call filter for {platform.machine()}")
-    reasons: list[str] = []
-    for place in (_bubblewrap(program), _landlock()):
-        problem = place if isinstance(place, str) else await _problem(run, place)
-        if not isinstance(place, str) and problem is None:
-            return State(place, "; ".join(reasons))
-        reasons.append(str(problem))
-    return State(None, "; ".join(reasons))
+        machine = platform.machine()
+        return State(None, (SandboxUnavailable("sandbox_no_filter", machine=machine),))
+    reasons: list[SandboxUnavailable] = []
+    for find in (lambda: _bubblewrap(program), _landlock):
+        try:
+            place = find()
+            await _attack(run, place)
+        except SandboxUnavailable as error:
+            reasons.append(error)
+        else:
+            return State(place, tuple(reasons))
+    return State(None, tuple(reasons))
 
 
-def _bubblewrap(program: str | None) -> Place | str:
+def _bubblewrap(program: str | None) -> Place:
     found = program or shutil.which("bwrap", path=view.PATH)
     if found is None:
-        return "bubblewrap is not installed"
+        raise SandboxUnavailable("sandbox_no_bubblewrap")
     return Place("bubblewrap", found, 0, view.interpreter())
 
 
-def _landlock() -> Place | str:
+def _landlock() -> Place:
     version = ctypes.CDLL(None, use_errno=True).syscall(_LANDLOCK_VERSION, None, 0, 1)
     if version < _LEAST_LANDLOCK:
-        return "the kernel has no Landlock" if version < 0 else "the kernel's Landlock is too old"
+        raise SandboxUnavailable("sandbox_no_landlock")
     return Place("landlock", "", version, view.interpreter())
 
 
-async def _problem(run: Run, place: Place) -> str | None:
+async def _attack(run: Run, place: Place) -> None:
+    """Raises `SandboxUnavailable` where something gets through, or nothing runs at all."""
     with tempfile.TemporaryDirectory(prefix="teahouse-") as folder:
         workspace = Path(folder) / "workspace"
         workspace.mkdir()
@@ -102,14 +107,12 @@ async def _problem(run: Run, place: Place) -> str | None:
             workspace=workspace,
             limits=_LIMITS,
         )
-        try:
-            outcome = await run(place, command)
-        except SandboxUnavailable as error:
-            return f"{place.wall}: {error.values.get('detail', error)}"
+        outcome = await run(place, command)
     lines = outcome.stdout.decode("utf-8", "replace").split()
     if lines == ["done"]:
-        return None
-    if outcome.ending == "exit" and lines[-1:] == ["done"]:
-        return f"{place.wall} did not hold against: {', '.join(lines[:-1])}"
+        return
+    if lines[-1:] == ["done"]:
+        through = ", ".join(lines[:-1])
+        raise SandboxUnavailable("sandbox_hole", wall=place.wall, through=through)
     said = outcome.stderr.decode("utf-8", "replace").strip()
-    return f"{place.wall}: {said or outcome.ending}"
+    raise SandboxUnavailable("sandbox_broken", detail=said or outcome.ending)

@@ -51,7 +51,8 @@ class Sandbox:
         then nothing has run. Cancelling ends the command and all that it started."""
         state = await self.state()
         if state.place is None:
-            raise SandboxUnavailable("sandbox_unavailable", reason=state.reason)
+            first = state.reasons[0]  # what has to be done is said of the better wall
+            raise SandboxUnavailable(first.code, **first.values)
         return await self._run(state.place, command, hear)
 
     def close(self) -> None:
