@@ -2,13 +2,14 @@
 import { X } from "lucide-react";
 import { useState } from "react";
 import { useChangeSettings, useSettings } from "@/api/queries";
-import { NAME } from "@/features/models/vendors";
 import { useT } from "@/i18n";
 import { explain } from "@/i18n/problem";
 import { Banner, Button, Dialog, Field, IconButton, Input } from "@/ui";
 import { ModelChoice } from "./model-choice";
 
 const USUAL = "1";
+/** What the server takes for the name of an alias. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 export function AliasDialog({ name, onClose }: { name: string | null; onClose: () => void }) {
   const t = useT();
@@ -69,7 +70,7 @@ export function AliasDialog({ name, onClose }: { name: string | null; onClose: (
         {!name && (
           <Field
             label={t("usage.alias.name")}
-            hint={t("models.name.hint")}
+            hint={t("usage.alias.name.hint")}
             error={taken ? t("usage.alias.taken") : undefined}
           >
             {(wiring) => (
@@ -78,9 +79,9 @@ export function AliasDialog({ name, onClose }: { name: string | null; onClose: (
                 autoFocus
                 className="mono"
                 spellCheck={false}
-                maxLength={32}
+                maxLength={64}
                 value={called}
-                onChange={(event) => setCalled(event.target.value.toLowerCase())}
+                onChange={(event) => setCalled(event.target.value)}
               />
             )}
           </Field>
