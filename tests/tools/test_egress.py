@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teahouse.core.errors import ToolFailed
@@ -70,6 +70,7 @@ def notations(number: int) -> list[str]:
     return [*four, *(f"[{one}]" for one in six)]
 
 
+@settings(deadline=None)
 @given(private4, st.data())
 def test_no_notation_of_a_private_address_passes(number: int, data: st.DataObject) -> None:
     host = data.draw(st.sampled_from(notations(number)))
@@ -89,6 +90,7 @@ def test_no_notation_of_a_private_address_passes(number: int, data: st.DataObjec
         asyncio.run(Egress(resolver=resolver).admit(f"{scheme}{before}{host}{after}/"))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**128 - 1))
 def test_of_ipv6_only_global_unicast_and_what_carries_public_addresses_is_public(
     number: int,

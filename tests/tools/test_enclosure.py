@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teahouse.core.errors import ToolFailed
@@ -48,6 +48,7 @@ steps = st.sampled_from(
 paths = st.lists(steps, min_size=1, max_size=8).map("/".join)
 
 
+@settings(deadline=None)
 @given(path=paths, links=st.dictionaries(st.sampled_from("lm"), paths), absolute=st.booleans())
 def test_no_path_and_no_link_reads_outside(
     path: str, links: dict[str, str], absolute: bool

@@ -32,7 +32,7 @@ def read_cases(path: Path) -> list[Case]:
     if text.lstrip().startswith("["):
         cases: list[Case] = json.loads(text)
         return cases
-    return [json.loads(line) for line in text.splitlines() if line.strip()]
+    return [json.loads(line) for line in text.split("\n") if line.strip()]
 
 
 def report(verdicts: Iterator[Verdict]) -> bool:

@@ -12,13 +12,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from teahouse.testing import conformance, egress_cases, path_cases, repairs
+from teahouse.testing import conformance, egress_cases, path_cases, repairs, shell_cases
 from teahouse.testing.case_files import Judge, read_cases, report
 
 KINDS: Final[Mapping[str, Judge]] = {
     "egress": egress_cases.judge,
     "path": path_cases.judge,
     "repair": repairs.judge,
+    "shell": shell_cases.judge,
     "wire": conformance.judge,
 }
 
