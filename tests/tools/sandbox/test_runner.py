@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +155,31 @@ async def test_a_signal_that_ends_a_command_is_told(wall: Wall, tmp_path: Path) 
     outcome = await run(wall, tmp_path, "/bin/sh", "-c", "kill -SEGV $$")
 
     assert (outcome.ending, outcome.status) == ("exit", 128 + signal.SIGSEGV)
+
+
+async def test_only_the_three_usual_files_are_open(wall: Wall, tmp_path: Path) -> None:
+    """Also where the server has so many open that those for the child have high numbers."""
+    code = """
+import os
+for fd in range(3, 2048):
+    try: os.fstat(fd)
+    except OSError: continue
+    print("open", fd)
+print("looked")
+"""
+    with ExitStack() as stack:
+        for _ in range(40):
+            handle = os.open(os.devnull, os.O_RDONLY)
+            os.set_inheritable(handle, True)
+            stack.callback(os.close, handle)
+        outcome = await run(wall, tmp_path, PYTHON, "-c", code, stdin=b"x")
+
+    assert outcome.stdout == b"looked\n"
+
+
+async def test_a_workspace_that_every_command_can_read_is_refused(wall: Wall) -> None:
+    with pytest.raises(SandboxUnavailable, match="/usr"):
+        await run(wall, Path("/usr/share"), "/bin/true")
 
 
 async def test_a_program_that_is_not_there_is_said(wall: Wall, tmp_path: Path) -> None:

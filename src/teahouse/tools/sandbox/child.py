@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import zlib
@@ -14,11 +13,12 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from teahouse.tools.sandbox import cgroup, seccomp, view
-from teahouse.tools.sandbox.command import INSIDE, Command, Wall
+from teahouse.tools.sandbox.command import INSIDE, Command, SandboxUnavailable, Wall
 
 _LAUNCH = Path(__file__).with_name("launch.py")
 _FIRST_USER, _USERS = 61184, 4336  # systemd keeps these for users that live as long as a service
-# The trusted shell's only work: dash knows single digits alone, and launch leaves none above them.
+_LOWEST = 3  # after stdin, stdout and stderr
+# The trusted shell's only work: it knows single digits alone, and `launch` leaves none above them.
 _CLOSE = 'exec "$@" 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-'
 
 
@@ -40,28 +40,36 @@ class Place(Struct, frozen=True):
     python: view.Interpreter
 
 
-def start(place: Place, command: Command) -> Started:
-    """Raises `SandboxUnavailable` and OSError. Blocks; the kernel ends the command with the thread
-    that calls this."""
-    command = structs.replace(command, workspace=command.workspace.resolve(strict=True))
-    user = None
+def ready(place: Place, command: Command) -> Command:
+    """Look at the workspace, and make it the commands' own; what is ready can be started.
+
+    Raises `SandboxUnavailable` and OSError. Blocks as long as the workspace has many files.
+    """
+    workspace = command.workspace.resolve(strict=True)
+    folder = place.python.folder
+    for seen in (*view.SYSTEM, *([folder] if folder else ())):
+        if workspace.is_relative_to(seen):  # and then the house around it is seen as well
+            detail = f"the workspace lies in {seen}, which every command can read"
+            raise SandboxUnavailable("sandbox_broken", detail=detail)
     if os.geteuid() == 0:
-        user = user_of(command.workspace)
-        hand_over(command.workspace, user)
+        hand_over(workspace, user_of(workspace))
+    return structs.replace(command, workspace=workspace)
+
+
+def start(place: Place, command: Command) -> Started:
+    """Raises OSError. Blocks; the kernel ends the command with the thread that calls this."""
+    user = user_of(command.workspace) if os.geteuid() == 0 else None
     group = cgroup.make(command.limits)
     try:
         with _Files() as files:
             status, theirs = os.pipe()
-            files.keep(theirs)
             try:
-                options, argv = _words(place, command, user, theirs, files)
+                options, argv = _words(place, command, user, files.keep(theirs), files)
                 for folder in set(group.folders.values()):
                     options += ["--cgroup", str(folder)]
                 process = subprocess.Popen(  # noqa: S603
-                    [sys.executable, "-I", "-S", str(_LAUNCH), *options, "--", *argv],
-                    stdin=files.hold("stdin", command.stdin)
-                    if command.stdin
-                    else subprocess.DEVNULL,
+                    [sys.executable, "-I", "-S", str(_LAUNCH), *files.words, *options, "--", *argv],
+                    stdin=files.stdin(command.stdin),
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     pass_fds=files.passed,
@@ -98,40 +106,62 @@ def hand_over(workspace: Path, user: int) -> None:
 
 
 class _Files:
-    """Open files for the child, as low numbers; ours are closed when it has started."""
+    """Open files for the child, which it knows by low numbers; ours are closed when it has started.
+
+    They are few enough for single digits.
+    """
 
     def __init__(self) -> None:
-        self._open: list[int] = []
+        self._passed: list[int] = []
+        self._stdin = subprocess.DEVNULL
 
     @property
     def passed(self) -> tuple[int, ...]:
-        return tuple(self._open)
+        return tuple(self._passed)
+
+    @property
+    def words(self) -> list[str]:
+        """What tells `launch` to renumber them."""
+        return [word for handle in self._passed for word in ("--file", str(handle))]
 
     def __enter__(self) -> _Files:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for handle in self._open:
+        for handle in self._passed:
             os.close(handle)
+        if self._stdin != subprocess.DEVNULL:
+            os.close(self._stdin)
 
     def keep(self, handle: int) -> int:
-        self._open.append(handle)
-        return handle
+        """Returns the number by which the child knows it."""
+        self._passed.append(handle)
+        return _LOWEST + len(self._passed) - 1
 
     def path(self, path: Path) -> int:
         return self.keep(os.open(path, os.O_PATH))
 
-    def hold(self, name: str, data: bytes) -> int:
-        """A file that lies nowhere, and that who reads it cannot change."""
-        import fcntl
+    def hold(self, data: bytes) -> int:
+        return self.keep(_sealed(data))
 
-        handle = self.keep(os.memfd_create(name, os.MFD_ALLOW_SEALING))
-        with os.fdopen(os.dup(handle), "wb") as file:
-            file.write(data)
-        os.lseek(handle, 0, os.SEEK_SET)
-        seals = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK
-        fcntl.fcntl(handle, fcntl.F_ADD_SEALS, seals)
-        return handle
+    def stdin(self, data: bytes | None) -> int:
+        """What `Popen` takes as standard input."""
+        if data is not None:
+            self._stdin = _sealed(data)
+        return self._stdin
+
+
+def _sealed(data: bytes) -> int:
+    """A file that lies nowhere, and that who reads it cannot change."""
+    import fcntl
+
+    handle = os.memfd_create("teahouse", os.MFD_ALLOW_SEALING)
+    with os.fdopen(os.dup(handle), "wb") as file:
+        file.write(data)
+    os.lseek(handle, 0, os.SEEK_SET)
+    seals = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK
+    fcntl.fcntl(handle, fcntl.F_ADD_SEALS, seals)
+    return handle
 
 
 def _words(
@@ -141,7 +171,7 @@ def _words(
     options = ["--parent", str(os.getpid()), *_limits(command, user)]
     if user is not None:
         options += ["--user", str(user)]
-    filter_code = files.hold("filter", seccomp.program(place.wall, place.abi))
+    filter_code = files.hold(seccomp.program(place.wall, place.abi))
     if place.wall == "landlock":
         options += ["--filter", str(filter_code), "--status", str(status)]
         options += ["--write", str(files.path(command.workspace))]
@@ -160,7 +190,7 @@ def _words(
         where = {name: f"/tmp/{name}" for name in sources}  # noqa: S108  a mount of its own
         for name, path in sources.items():
             options += ["--stage", f"{name}={path}"]
-    copies = [(files.hold("etc", data), path) for path, data in view.FILES]
+    copies = [(files.hold(data), path) for path, data in view.FILES]
     shown = [(where["python"], place.python.folder)] if place.python.folder else []
     argv = view.bubblewrap(
         place.bubblewrap,
@@ -175,6 +205,8 @@ def _words(
 
 
 def _limits(command: Command, user: int | None) -> list[str]:
+    import resource  # there is none on Windows
+
     most = command.limits
     values = {
         resource.RLIMIT_CORE: "0",

@@ -9,6 +9,7 @@ Landlock, guards. Whatever fails here ends it with a sentence on stderr, and not
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import resource
 import sys
@@ -46,6 +47,14 @@ def _die_with(parent: int) -> None:
     _prctl(_DEATH_SIGNAL, _KILL, "death signal")
     if os.getppid() != parent:
         raise OSError("the server is gone")
+
+
+def _renumber(handles: list[int]) -> None:
+    """Make the files that were passed 3, 4, …, in their order, and close all others."""
+    high = [fcntl.fcntl(handle, fcntl.F_DUPFD_CLOEXEC, 512) for handle in handles]
+    for number, handle in enumerate(high, 3):
+        os.dup2(handle, number)
+    os.closerange(3 + len(high), 1024)
 
 
 def _stage(pairs: list[str]) -> None:
@@ -223,6 +232,7 @@ def main() -> None:
     try:
         parent = int(options["parent"][0])
         _die_with(parent)
+        _renumber([int(handle) for handle in options["file"]])
         for group in options.get("cgroup", []):
             with open(f"{group}/cgroup.procs", "w") as file:  # noqa: PTH123
                 file.write(str(os.getpid()))

@@ -79,6 +79,10 @@ class Sandbox:
     @asynccontextmanager
     async def _started(self, place: child.Place, command: Command) -> AsyncGenerator[child.Started]:
         loop = asyncio.get_running_loop()
+        try:
+            command = await asyncio.to_thread(child.ready, place, command)
+        except OSError as error:
+            raise _broken(error) from error
         starting = loop.run_in_executor(self._thread, child.start, place, command)
         try:
             started = await asyncio.shield(starting)
@@ -86,12 +90,15 @@ class Sandbox:
             await _buried(await starting)
             raise
         except OSError as error:
-            detail = f"{error.strerror or error}"
-            raise SandboxUnavailable("sandbox_broken", detail=detail) from error
+            raise _broken(error) from error
         try:
             yield started
         finally:
             await _buried(started)
+
+
+def _broken(error: OSError) -> SandboxUnavailable:
+    return SandboxUnavailable("sandbox_broken", detail=error.strerror or error)
 
 
 class _Running:
