@@ -23,7 +23,7 @@ from benchmarks.processes import resident
 from benchmarks.rows import Row, median
 from teahouse.testing.house import free_port
 
-VERSION = "1.110.2"
+VERSION = "1.108.7"
 ENVIRONMENT = Path.home() / ".cache" / "teahouse" / "bench" / f"litellm-{VERSION}"
 INSTALL_S, START_S = 900, 120
 ROUNDS = 3
@@ -64,15 +64,18 @@ async def compared(ours: Place, theirs: Place) -> list[Row]:
                 rates[place].append(seen.rate)
         mine, other = median(costs[ours]), median(costs[theirs])
         detail = f"{mine:.2f} ms against {other:.1f} ms, median of {ROUNDS}"
-        measure = f"processor time of {what}, against LiteLLM"
+        measure = f"gateway, processor time, {what}, against LiteLLM"
         rows.append(Row(measure, mine / other, "×", 0.2, detail=detail))
         mine, other = median(rates[ours]), median(rates[theirs])
         detail = f"{mine:,.0f} against {other:,.0f} a second, {CLIENTS} clients"
-        measure = f"speed with {what}, against LiteLLM"
+        measure = f"gateway, {what}, how many a second, against LiteLLM"
         rows.append(Row(measure, mine / other, "×", 5, at_least=True, detail=detail))
     mine, other = resident(ours.pid), resident(theirs.pid)
     detail = f"{mine:.0f} MB against {other:.0f} MB, after these calls"
-    return [*rows, Row("resident memory, against LiteLLM", mine / other, "×", 0.5, detail=detail)]
+    return [
+        *rows,
+        Row("gateway, resident memory, against LiteLLM", mine / other, "×", 0.5, detail=detail),
+    ]
 
 
 def installed() -> str | None:
@@ -87,8 +90,10 @@ def installed() -> str | None:
             (sys.executable, "-m", "venv", "--clear", str(ENVIRONMENT)),
             (*pip, f"litellm[proxy]=={VERSION}"),
         ):
-            subprocess.run(command, check=True, capture_output=True, timeout=INSTALL_S)
-    except (OSError, subprocess.SubprocessError) as error:
+            subprocess.run(command, check=True, capture_output=True, text=True, timeout=INSTALL_S)
+    except subprocess.CalledProcessError as error:
+        return error.stderr.strip().rpartition("\n")[2] or str(error)
+    except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     ready.touch()
     return None
