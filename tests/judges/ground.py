@@ -6,13 +6,15 @@ import asyncio
 import json
 import logging
 import os
-from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
+from teahouse.llm.local_process import Address, LocalProcess, State
+from teahouse.llm.model_file import DEFAULT_MODEL, model_file, present
 from teahouse.testing.endpoint import Recorded
 from tests.app.test_serve import Guest, running
 from tests.judges.upstreams import CALLS, SIGNATURES, TOLD, VENDORS, scene_of, upstream
@@ -21,7 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 PYTHON = ROOT / ".venv/judges/bin/python"
 MODULES = ROOT / ".venv/judges-js"
-LONGEST_S = 120
+MODELS = Path(os.environ.get("TEAHOUSE_MODELS") or "~/.cache/teahouse/models").expanduser()
+LONGEST_S = 240
 CLOSED_S = 10
 KEYS: dict[str, dict[str, Any]] = {
     "full": {},
@@ -111,6 +114,53 @@ async def _judged(
                 if scene_of(one) in {"hang", "silent"}:
                     await one.closed.wait()
         return report, heard
+
+
+def judged_with_llama(
+    folder: Path, judges: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, Any]]:
+    """What each judge tells of llama.cpp's own server behind a house, which asks it in OpenAI's
+    chat dialect as `real/local` and in Anthropic's as `other/local`."""
+    return asyncio.run(_judged_with_llama(folder, judges))
+
+
+async def _judged_with_llama(
+    folder: Path, judges: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, Any]]:
+    async with llama() as address:
+        settings: dict[str, str] = {}
+        for name, wire in (("REAL", "openai_chat"), ("OTHER", "anthropic")):
+            of = f"TEAHOUSE_PROVIDERS__{name}__"
+            given = {"WIRE": wire, "BASE_URL": f"{address.url}/v1", "API_KEY": address.key}
+            settings |= {of + field: value for field, value in given.items()}
+            settings[f"{of}TIMEOUTS__FIRST_EVENT_S"] = str(LONGEST_S)
+        async with running(folder / "home", **settings) as guest:
+            asked = {"url": guest.opened.url, "keys": await _keys(guest)}
+            return {
+                judge: await play(judge, folder, asked | {"real": models})
+                for judge, models in judges.items()
+            }
+
+
+@asynccontextmanager
+async def llama() -> AsyncIterator[Address]:
+    path = present(model_file(DEFAULT_MODEL), MODELS)
+    assert path, "run `teahouse models pull`, or -m 'not model'"
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[Address] = loop.create_future()
+
+    def tell(state: State, address: Address | None, problem: str) -> None:
+        if address is not None:
+            loop.call_soon_threadsafe(found.set_result, address)
+
+    process = LocalProcess(path, threads=1, context=2048, tell=tell)
+    try:
+        process.want()
+        async with asyncio.timeout(LONGEST_S):
+            address = await found
+        yield address
+    finally:
+        await asyncio.to_thread(process.close)
 
 
 async def _keys(guest: Guest) -> dict[str, str]:

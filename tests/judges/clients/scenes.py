@@ -7,10 +7,11 @@ import traceback
 
 GIVEN = json.loads(sys.argv[1])
 URL, KEYS = GIVEN["url"], GIVEN["keys"]
+REAL = GIVEN.get("real", [])  # models of llama.cpp's, when nothing else is behind the house
 VENDORS = ("chat", "gpt", "claude", "gemini", "ollama")
 QUESTION = "How is the weather in Paris and in 東京?"
 RESULT = "18 degrees, 多云"
-LONGEST_S = 90
+LONGEST_S = 200
 PARAMETERS = {
     "type": "object",
     "properties": {"city": {"type": "string"}, "unit": {"type": "string"}},
@@ -26,8 +27,7 @@ OBJECT = {
 
 def play(scenes):
     """`scenes`: coroutines by name."""
-    real = GIVEN.get("real", False)  # whether the one model behind the house is llama.cpp's
-    for name in [name for name in scenes if (name == "local") != real]:
+    for name in [name for name in scenes if (name == "real") != bool(REAL)]:
         scenes.pop(name).close()
     print(json.dumps(asyncio.run(_all(scenes))))
 

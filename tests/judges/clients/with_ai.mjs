@@ -6,7 +6,7 @@ import { embedMany, generateText, isStepCount, Output, streamText, tool } from "
 import { z } from "zod";
 
 globalThis.AI_SDK_LOG_WARNINGS = false;
-const { url, keys, real } = JSON.parse(process.argv[2]);
+const { url, keys, real = [] } = JSON.parse(process.argv[2]);
 const QUESTION = "How is the weather in Paris and in 東京?";
 const RESULT = "18 degrees, 多云";
 const VENDORS = ["chat", "gpt", "claude", "gemini", "ollama"];
@@ -180,14 +180,15 @@ for (const vendor of VENDORS)
 scenes["rated key"] = rated;
 scenes["poor key"] = () => refused(ask("chat", "chat/text", "poor", { maxRetries: 2 }));
 scenes.embeddings = embeddings;
-scenes.local = async () => {
-  const told = {};
-  for (const front of fronts)
-    told[front] = await streamed(front, "real/local", { maxOutputTokens: 8 });
+scenes.real = async () => {
+  const told = [];
+  for (const name of real)
+    for (const front of fronts)
+      told.push({ chat: await streamed(front, name, { maxOutputTokens: 16 }) });
   return told;
 };
 
-const names = Object.keys(scenes).filter((name) => (name === "local") === Boolean(real));
+const names = Object.keys(scenes).filter((name) => (name === "real") === real.length > 0);
 const told = await Promise.all(
   names.map((name) => scenes[name]().catch((error) => ({ broke: `${error?.stack ?? JSON.stringify(error)}`, data: error?.responseBody }))),
 );

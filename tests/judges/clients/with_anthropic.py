@@ -2,7 +2,7 @@
 
 import anthropic
 from pydantic import BaseModel
-from scenes import KEYS, PARAMETERS, QUESTION, RESULT, URL, VENDORS, play, refused
+from scenes import KEYS, PARAMETERS, QUESTION, REAL, RESULT, URL, VENDORS, play, refused
 
 TOOL = {"name": "weather", "description": "Tell the weather.", "input_schema": PARAMETERS}
 
@@ -142,17 +142,18 @@ async def count():
         return [few.input_tokens, more.input_tokens]
 
 
-async def local():
+async def real():
+    return [await local(model) for model in REAL]
+
+
+async def local(model):
+    given = asking(model, "Say tea.", max_tokens=4)
+    weather = asking(model, "What is the weather in Paris?", max_tokens=40)
     async with client() as at:
-        given = asking("real/local", "Say tea.", max_tokens=8, temperature=0)
         async with at.messages.stream(**given) as stream:
-            said = told(await stream.get_final_message())
-        called = await at.messages.create(
-            **asking("real/local", "What is the weather in Paris?", temperature=0, max_tokens=60),
-            tools=[TOOL],
-            tool_choice={"type": "any"},
-        )
-        return {"said": said, "called": told(called)}
+            chat = told(await stream.get_final_message())
+        called = await at.messages.create(**weather, tools=[TOOL], tool_choice={"type": "any"})
+        return {"chat": chat, "called": told(called)}
 
 
 play(
@@ -183,6 +184,6 @@ play(
         "wrong request": refused(ask("chat/fail-400", max_retries=2)),
         "models": lists(),
         "count": count(),
-        "local": local(),
+        "real": real(),
     }
 )

@@ -4,7 +4,7 @@ from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from pydantic import BaseModel
-from scenes import KEYS, QUESTION, RESULT, URL, VENDORS, play, refused
+from scenes import KEYS, QUESTION, REAL, RESULT, URL, VENDORS, play, refused
 
 
 class Tea(BaseModel):
@@ -98,8 +98,10 @@ async def embeddings():
     return await at.aembed_documents(["tea", "茶"])
 
 
-async def local():
-    return await streamed("real/local")
+async def real():
+    return [
+        {"chat": await ask(model, front=front, max_tokens=16)} for front in FRONTS for model in REAL
+    ]
 
 
 play(
@@ -126,6 +128,6 @@ play(
         "rate": refused(ask("chat/fail-429")),
         "down": refused(ask("claude/fail-503")),
         "embeddings": embeddings(),
-        "local": local(),
+        "real": real(),
     }
 )

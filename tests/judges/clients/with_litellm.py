@@ -4,7 +4,7 @@
 import json
 
 import litellm
-from scenes import KEYS, OBJECT, PARAMETERS, QUESTION, RESULT, URL, VENDORS, play, refused
+from scenes import KEYS, OBJECT, PARAMETERS, QUESTION, REAL, RESULT, URL, VENDORS, play, refused
 
 litellm.suppress_debug_info = True
 BASES = {
@@ -107,8 +107,8 @@ async def embeddings():
     return [row["embedding"] for row in found.data]
 
 
-async def local():
-    return {front: await whole("real/local", front, max_tokens=8) for front in FRONTS}
+async def real():
+    return [{"chat": await whole(model, front, max_tokens=4)} for front in FRONTS for model in REAL]
 
 
 play(
@@ -134,6 +134,6 @@ play(
         **{f"rate {f}": refused(ask("chat/fail-429", f)) for f in FRONTS},
         **{f"down {f}": refused(ask("claude/fail-503", f)) for f in FRONTS},
         "embeddings": embeddings(),
-        "local": local(),
+        "real": real(),
     }
 )

@@ -1,7 +1,7 @@
 """Ollama's own Python client."""
 
 import ollama
-from scenes import KEYS, OBJECT, PARAMETERS, QUESTION, RESULT, URL, VENDORS, play, refused
+from scenes import KEYS, OBJECT, PARAMETERS, QUESTION, REAL, RESULT, URL, VENDORS, play, refused
 
 TOOL = {"type": "function", "function": {"name": "weather", "parameters": PARAMETERS}}
 
@@ -112,16 +112,16 @@ async def embeddings():
     return {"new": [list(one) for one in new.embeddings], "old": list(old.embedding)}
 
 
-async def local():
-    options = {"num_predict": 8, "temperature": 0}
-    streaming = await streamed("real/local", options=options)
-    called = await client().chat(
-        model="real/local",
-        messages=[user("A tea and at how many degrees to brew it, as JSON.")],
-        format=OBJECT,
-        options={"num_predict": 60, "temperature": 0},
-    )
-    return {"streamed": streaming, "shaped": called.message.content}
+async def real():
+    return [await local(model) for model in REAL]
+
+
+async def local(model):
+    few = {"model": model, "options": {"num_predict": 4}}
+    talk = {"messages": [user("Say tea.")]}
+    chat = await client().chat(**few, **talk)
+    parts = [part async for part in await client().chat(**few, **talk, stream=True)]
+    return {"chat": told(chat), "streamed": [part.message.content for part in parts]}
 
 
 play(
@@ -143,6 +143,6 @@ play(
         "rate": refused(ask("chat/fail-429")),
         "models": lists(),
         "embeddings": embeddings(),
-        "local": local(),
+        "real": real(),
     }
 )

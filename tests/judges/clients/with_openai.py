@@ -2,7 +2,7 @@
 
 import openai
 from pydantic import BaseModel
-from scenes import KEYS, OBJECT, PARAMETERS, QUESTION, RESULT, URL, VENDORS, play, refused
+from scenes import KEYS, OBJECT, PARAMETERS, QUESTION, REAL, RESULT, URL, VENDORS, play, refused
 
 
 class weather(BaseModel):  # noqa: N801  the name of the tool
@@ -232,36 +232,23 @@ async def impatient():
     return await refused(ask("chat/silent", timeout=0.5))
 
 
-async def local():
+async def real():
+    return [await local(model) for model in REAL]
+
+
+async def local(model):
+    form = {"type": "json_schema", "json_schema": {"name": "tea", "schema": OBJECT}}
+    tea = {"messages": [user("A tea and its degrees, as JSON.")], "response_format": form}
+    few = {"model": model, "max_tokens": 4, "stream_options": {"include_usage": True}}
     async with client() as at:
-        async with at.chat.completions.stream(
-            model="real/local", messages=[user("Say tea.")], max_tokens=8, temperature=0
-        ) as stream:
+        async with at.chat.completions.stream(messages=[user("Say tea.")], **few) as stream:
             chat = told(await stream.get_final_completion())
-        response = await at.responses.create(
-            model="real/local", input="Say tea.", max_output_tokens=8
-        )
-        form = {"type": "json_schema", "json_schema": {"name": "tea", "schema": OBJECT}}
-        shaped = await at.chat.completions.create(
-            model="real/local",
-            messages=[user("A tea and at how many degrees to brew it, as JSON.")],
-            max_tokens=60,
-            temperature=0,
-            response_format=form,
-        )
-        called = await at.chat.completions.create(
-            model="real/local",
-            messages=[user("What is the weather in Paris?")],
-            max_tokens=60,
-            temperature=0,
-            tools=[tool("weather")],
-            tool_choice="required",
-        )
+        response = await at.responses.create(model=model, input="Say tea.", max_output_tokens=4)
+        shaped = await at.chat.completions.create(model=model, max_tokens=40, **tea)
         return {
             "chat": chat,
             "responses": said(response),
             "shaped": shaped.choices[0].message.content,
-            "called": told(called),
         }
 
 
@@ -299,6 +286,6 @@ play(
         "wrong request": refused(ask("chat/fail-400", max_retries=2)),
         "models": lists(),
         "embeddings": embeddings(),
-        "local": local(),
+        "real": real(),
     }
 )
