@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from importlib import import_module
+from typing import Any, Final
 
 from msgspec import Struct, field
 
@@ -29,14 +30,16 @@ class Form(Struct, frozen=True):
 
 def read_form(content_type: str, body: bytes) -> Form:
     """Raises `Invalid` for what is no whole form."""
-    import multipart
-
-    kind, options = multipart.parse_options_header(content_type)  # pyright: ignore[reportUnknownMemberType]
-    boundary = str(options.get("boundary") or "")  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+    # By its name, since another package that may be installed has one for the type checker that
+    # hides this one; when it runs, it gives way.
+    multipart: Any = import_module("multipart")
+    kind, options = multipart.parse_options_header(content_type)
+    boundary = str(options.get("boundary") or "")
     if kind != MULTIPART or not boundary:
         raise Invalid("field_wrong", field="Content-Type", value=content_type, right=MULTIPART)
     form, left = Form(), _MOST_TEXT
-    head, data = None, bytearray()
+    head: Any = None
+    data = bytearray()
     try:
         with multipart.PushMultipartParser(boundary, max_segment_count=_MOST) as parser:
             for found in parser.parse(body):
