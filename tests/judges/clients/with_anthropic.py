@@ -148,12 +148,14 @@ async def real():
 
 async def local(model):
     given = asking(model, "Say tea.", max_tokens=4)
-    weather = asking(model, "What is the weather in Paris?", max_tokens=40)
+    call = {"type": "tool_use", "id": "call_1", "name": "weather", "input": {"city": "Paris"}}
+    result = {"type": "tool_result", "tool_use_id": "call_1", "content": RESULT}
+    talk = [user(QUESTION), {"role": "assistant", "content": [call]}, user([result])]
     async with client() as at:
         async with at.messages.stream(**given) as stream:
             chat = told(await stream.get_final_message())
-        called = await at.messages.create(**weather, tools=[TOOL], tool_choice={"type": "any"})
-        return {"chat": chat, "called": told(called)}
+        after = await at.messages.create(**given | {"messages": talk}, tools=[TOOL])
+        return {"chat": chat, "after a result": told(after)}
 
 
 play(

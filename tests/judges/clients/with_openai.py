@@ -241,12 +241,16 @@ async def local(model):
     tea = {"messages": [user("A tea and its degrees, as JSON.")], "response_format": form}
     few = {"model": model, "max_tokens": 4, "stream_options": {"include_usage": True}}
     async with client() as at:
-        async with at.chat.completions.stream(messages=[user("Say tea.")], **few) as stream:
-            chat = told(await stream.get_final_completion())
+        stream = await at.chat.completions.create(messages=[user("Say tea.")], stream=True, **few)
+        chunks = [chunk async for chunk in stream]
         response = await at.responses.create(model=model, input="Say tea.", max_output_tokens=4)
         shaped = await at.chat.completions.create(model=model, max_tokens=40, **tea)
         return {
-            "chat": chat,
+            "chat": {
+                "text": "".join(c.choices[0].delta.content or "" for c in chunks if c.choices),
+                "finish": next(c.choices[0].finish_reason for c in chunks[::-1] if c.choices),
+                "usage": chunks[-1].usage.model_dump(),
+            },
             "responses": said(response),
             "shaped": shaped.choices[0].message.content,
         }
