@@ -90,6 +90,7 @@ ROWS: dict[str, tuple[int, ...]] = {
     "POST /api/models/check": MANAGERS,
     "GET /api/models/local": EVERYONE,
     "GET /api/usage": EVERYONE,
+    "GET /api/usage/providers": MANAGERS,
     "POST /api/models/pull": made(MANAGERS, 202),
 }
 FRAMES: dict[str, tuple[str, ...]] = {

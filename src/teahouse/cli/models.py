@@ -192,7 +192,7 @@ def usage(
 
 def _cost(terminal: Terminal, row: dict[str, Any]) -> str:
     """In dollars; what is not known is said, not counted as nothing."""
-    if row["unpriced"] == row["calls"]:
+    if row["unpriced"] and not row["cost"]:
         return terminal.t("cli.models.unpriced")
     known = f"{row['cost']:.4f}"
     return f"{known} + {terminal.t('cli.models.unpriced')}" if row["unpriced"] else known

@@ -13,6 +13,8 @@ from teahouse.server.answers import whole
 from teahouse.server.body import Request
 from teahouse.server.credentials import MANAGERS
 
+EVER = datetime(1970, 1, 1, tzinfo=UTC)
+
 
 @get("/api/usage")
 async def get_usage(
@@ -36,11 +38,11 @@ async def get_usage(
 
 
 @get("/api/usage/providers", managers=True)
-async def get_providers(request: Request, since: FromQuery[datetime]) -> Page[ProviderState]:
-    """How each provider that was called since then did at last."""
-    return whole(
-        await request.house.usage.providers(since=since.replace(tzinfo=since.tzinfo or UTC))
-    )
+async def get_providers(
+    request: Request, since: FromQuery[datetime | None] = None
+) -> Page[ProviderState]:
+    """How each provider did at last that was called since then, or ever."""
+    return whole(await request.house.usage.providers(since=_instant(since) or EVER))
 
 
 def _instant(given: datetime | None) -> datetime | None:

@@ -613,7 +613,7 @@ export interface Routes {
   "GET /api/models/local": { answer: LocalStatus };
   "POST /api/models/pull": { body: Pull | null; answer: LocalStatus };
   "GET /api/usage": { query: { by?: "day" | "agent" | "person" | "model" | "provider" | "key"; since?: string | null; until?: string | null; daily?: boolean }; answer: PageOfUsageRow };
-  "GET /api/usage/providers": { query: { since: string }; answer: PageOfProviderState };
+  "GET /api/usage/providers": { query: { since?: string | null }; answer: PageOfProviderState };
   "GET /api/agents": { query: { archived?: boolean }; answer: PageOfAgent };
   "POST /api/agents": { body: AgentDraft; answer: Agent };
   "GET /api/agents/{agent}": { answer: Agent };
