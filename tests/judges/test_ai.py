@@ -7,7 +7,6 @@ import pytest
 from tests.judges.ground import WISHED, Case, calls, judged
 from tests.judges.upstreams import TEXT, THOUGHT, VENDORS
 
-pytestmark = pytest.mark.xdist_group("judge-ai")
 SAID = "".join(TEXT)
 FRONTS = ("responses", "chat", "compatible", "anthropic")  # the first is what it does unasked
 

@@ -7,7 +7,6 @@ import pytest
 from tests.judges.ground import WISHED, Case, calls, judged
 from tests.judges.upstreams import TEXT, VENDORS
 
-pytestmark = pytest.mark.xdist_group("judge-langchain")
 SAID = "".join(TEXT)
 FRONTS = ("chat", "responses")
 

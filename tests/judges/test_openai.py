@@ -9,7 +9,6 @@ import pytest
 from tests.judges.ground import WISHED, Case, calls, judged
 from tests.judges.upstreams import LONG, TEXT, THOUGHT, VENDORS
 
-pytestmark = pytest.mark.xdist_group("judge-openai")
 SAID = "".join(TEXT)
 
 
