@@ -155,7 +155,7 @@ class NotOffered(ProviderError):
 
 class NoSuchModel(ProviderError):
     def __init__(self, model: str, known: str = "") -> None:
-        super().__init__("no_such_model", model=model, known=known)
+        super().__init__("no_such_model", model=model, known=known or "-")
 
 
 class NoModelChosen(ProviderError):
