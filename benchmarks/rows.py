@@ -46,6 +46,7 @@ def table(rows: Sequence[Row]) -> str:
     lines = ["| measure | here | target | met | how |", "|---|---:|---:|---|---|"]
     for row in rows:
         met = {True: "yes", False: "**no**", None: "–"}[row.met]
-        here = f"{row.value:,.3g} {row.unit}".strip()
+        figure = f"{row.value:,.0f}" if row.value >= 1000 else f"{row.value:.3g}"
+        here = f"{figure} {row.unit}".strip()
         lines.append(f"| {row.measure} | {here} | {row.target} | {met} | {row.detail} |")
     return "\n".join(lines)
