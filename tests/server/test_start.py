@@ -25,7 +25,9 @@ def test_building_the_routes_loads_no_library_that_they_do_not_use() -> None:
 
 VOICES = """
 import sys
-from teahouse.server.gateway import anthropic_voice, openai_chat_voice, responses_voice, seed_chat
+from teahouse.server.gateway import seed_chat
+from teahouse.server.gateway.anthropic import voice
+from teahouse.server.gateway.openai import chat_voice, responses_voice
 print("litestar" in sys.modules)
 """
 

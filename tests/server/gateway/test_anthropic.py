@@ -20,8 +20,8 @@ from teahouse.core.messages import (
     ToolResult,
 )
 from teahouse.llm.provider import ModelRequest, OneTool, ToolSpec
-from teahouse.server.gateway.anthropic import Messages, count
-from teahouse.server.gateway.anthropic_voice import refusal_body
+from teahouse.server.gateway.anthropic.messages import Messages, count
+from teahouse.server.gateway.anthropic.voice import refusal_body
 from teahouse.server.gateway.carry import pack
 from teahouse.server.gateway.dialect import Asked
 from teahouse.server.gateway.refusals import refusal_of

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from teahouse.core.events import PartDelta, PartDone, Reason, ReplyDone, StreamEvent, fold
 from teahouse.core.messages import Part, Text, Usage
-from teahouse.server.gateway.anthropic import Messages
-from teahouse.server.gateway.anthropic_voice import MessagesVoice
+from teahouse.server.gateway.anthropic.messages import Messages
+from teahouse.server.gateway.anthropic.voice import MessagesVoice
 from teahouse.server.gateway.dialect import Refusal
 from tests.server.gateway.replies import Told, replies
 

@@ -11,7 +11,7 @@ from teahouse.core.errors import Invalid, NotFound
 from teahouse.core.events import PartDone, ReplyDone, StreamEvent
 from teahouse.core.messages import JsonObject, Message, Part, Text, Thinking, ToolCall, ToolResult
 from teahouse.server.gateway.kept_responses import KeptResponses, Shelf
-from teahouse.server.gateway.responses import OpenAIResponses
+from teahouse.server.gateway.openai.responses import OpenAIResponses
 from teahouse.testing.clock import FakeClock
 
 SEAL: JsonObject = {"origin": "a/m", "given": {"signature": "s"}}

@@ -21,7 +21,7 @@ from teahouse.llm.providers import build_provider
 from teahouse.llm.retry import Retry
 from teahouse.llm.settings import ProviderSettings, WireName
 from teahouse.llm.transport import Transport
-from teahouse.server.gateway import audio, embeddings, images
+from teahouse.server.gateway.openai import audio, embeddings, images
 from teahouse.server.gateway.refusals import refusal_of
 from teahouse.testing.answers import Answer, json_answer
 from teahouse.testing.endpoint import Endpoint

@@ -15,9 +15,9 @@ from teahouse.core.errors import Invalid
 from teahouse.core.events import PartDelta, PartDone, ReplyDone, StreamEvent, fold
 from teahouse.core.messages import Blob, Message, Part, Text, Thinking, ToolCall, ToolResult, Usage
 from teahouse.llm.provider import ModelRequest, ToolSpec
-from teahouse.server.gateway import ollama
 from teahouse.server.gateway.dialect import Asked, Refusal
-from teahouse.server.gateway.ollama_voice import OllamaVoice
+from teahouse.server.gateway.ollama import chat as ollama
+from teahouse.server.gateway.ollama.voice import OllamaVoice
 from teahouse.server.ports import ModelEntry
 from teahouse.testing.clock import FakeClock
 from tests.server.gateway.replies import Told, replies

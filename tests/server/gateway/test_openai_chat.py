@@ -30,7 +30,7 @@ from teahouse.core.messages import (
 )
 from teahouse.llm.provider import OneTool
 from teahouse.server.gateway.dialect import Asked, Refusal
-from teahouse.server.gateway.openai_chat import OpenAIChat
+from teahouse.server.gateway.openai.chat import OpenAIChat
 
 ASK: JsonObject = {"model": "m/x", "messages": [{"role": "user", "content": "hi"}]}
 TOOLS = [

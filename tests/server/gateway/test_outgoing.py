@@ -12,10 +12,10 @@ from teahouse.core.events import PartDone, ReplyDone, StreamEvent
 from teahouse.core.i18n import DEFAULT
 from teahouse.core.messages import Text
 from teahouse.llm.errors import ContextTooLong, RequestRefused
-from teahouse.server.gateway.openai_error import openai_error
+from teahouse.server.gateway.openai.error import openai_error
+from teahouse.server.gateway.openai.responses_voice import ResponsesVoice
 from teahouse.server.gateway.outgoing import Outgoing, Telling
 from teahouse.server.gateway.refusals import refusal_of
-from teahouse.server.gateway.responses_voice import ResponsesVoice
 
 pytestmark = pytest.mark.anyio
 

@@ -41,9 +41,9 @@ from teahouse.core.messages import (
 from teahouse.llm.provider import OneTool, ToolSpec
 from teahouse.llm.repair import plain_object
 from teahouse.server.gateway.dialect import Refusal
-from teahouse.server.gateway.responses import OpenAIResponses
-from teahouse.server.gateway.responses_read import ResponsesAsked
-from teahouse.server.gateway.responses_voice import ResponsesVoice
+from teahouse.server.gateway.openai.responses import OpenAIResponses
+from teahouse.server.gateway.openai.responses_read import ResponsesAsked
+from teahouse.server.gateway.openai.responses_voice import ResponsesVoice
 from tests.server.gateway.replies import Told
 from tests.server.gateway.replies import replies as side_by_side
 

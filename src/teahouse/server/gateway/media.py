@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from teahouse.llm.embedding import Embedded
 from teahouse.server.gateway.attend import attend
-from teahouse.server.gateway.audio import (
+from teahouse.server.gateway.openai.audio import (
     SpeechAsked,
     read_speech,
     read_transcription,
@@ -16,7 +16,7 @@ from teahouse.server.gateway.audio import (
     transcription_answer,
     transcription_type,
 )
-from teahouse.server.gateway.embeddings import (
+from teahouse.server.gateway.openai.embeddings import (
     EmbedAsked,
     embeddings_answer,
     ollama_embed_answer,
@@ -25,7 +25,7 @@ from teahouse.server.gateway.embeddings import (
     read_ollama_embed,
     read_ollama_embedding,
 )
-from teahouse.server.gateway.images import images_answer, read_images
+from teahouse.server.gateway.openai.images import images_answer, read_images
 from teahouse.server.gateway.visit import Visit
 
 

@@ -7,8 +7,9 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from teahouse.server.gateway import anthropic, media, ollama, responses
-from teahouse.server.gateway.anthropic import Messages
+from teahouse.server.gateway import media
+from teahouse.server.gateway.anthropic import messages as anthropic
+from teahouse.server.gateway.anthropic.messages import Messages
 from teahouse.server.gateway.dialect import Dialect, Refusal
 from teahouse.server.gateway.model_list import (
     anthropic_model,
@@ -16,8 +17,10 @@ from teahouse.server.gateway.model_list import (
     openai_model,
     openai_models,
 )
-from teahouse.server.gateway.openai_chat import OpenAIChat
-from teahouse.server.gateway.openai_error import refuse
+from teahouse.server.gateway.ollama import chat as ollama
+from teahouse.server.gateway.openai import responses
+from teahouse.server.gateway.openai.chat import OpenAIChat
+from teahouse.server.gateway.openai.error import refuse
 from teahouse.server.gateway.seed_chat import SeedChat
 from teahouse.server.gateway.visit import Visit
 

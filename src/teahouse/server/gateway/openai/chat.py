@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from teahouse.core.clock import Clock, SystemClock
 from teahouse.server.gateway.dialect import Asked, Refusal
-from teahouse.server.gateway.openai_chat_read import read_chat
-from teahouse.server.gateway.openai_chat_voice import ChatVoice
-from teahouse.server.gateway.openai_error import refuse
+from teahouse.server.gateway.openai.chat_read import read_chat
+from teahouse.server.gateway.openai.chat_voice import ChatVoice
+from teahouse.server.gateway.openai.error import refuse
 
 
 class OpenAIChat:

@@ -9,8 +9,8 @@ import msgspec
 from teahouse.core.codec import encode
 from teahouse.llm.provider import ToolSpec
 from teahouse.llm.tokens import estimate, estimate_messages
-from teahouse.server.gateway.anthropic_read import read_messages
-from teahouse.server.gateway.anthropic_voice import MessagesVoice, refusal_body
+from teahouse.server.gateway.anthropic.read import read_messages
+from teahouse.server.gateway.anthropic.voice import MessagesVoice, refusal_body
 from teahouse.server.gateway.dialect import Asked, Refusal
 
 _PER_TOOL: Final = 10  # what stands around its name, description and schema

@@ -20,7 +20,7 @@ from teahouse.core.events import (
 from teahouse.core.ids import new_id
 from teahouse.core.messages import Blob, JsonObject, Part, Text, Thinking, ToolCall, Usage
 from teahouse.llm.media import mention
-from teahouse.server.gateway.anthropic_sealed import Sealed, seal
+from teahouse.server.gateway.anthropic.sealed import Sealed, seal
 from teahouse.server.gateway.broken_call import arguments_of
 from teahouse.server.gateway.carry import pack
 from teahouse.server.gateway.dialect import Refusal

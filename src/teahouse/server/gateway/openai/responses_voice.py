@@ -17,8 +17,8 @@ from teahouse.core.codec import encode
 from teahouse.core.events import PartDelta, PartDone, Reason, ReplyDone, StreamEvent, Usage, fold
 from teahouse.core.messages import JsonObject, Part, Text, Thinking, ToolCall
 from teahouse.server.gateway.dialect import Refusal
-from teahouse.server.gateway.openai_error import openai_error
-from teahouse.server.gateway.responses_items import (
+from teahouse.server.gateway.openai.error import openai_error
+from teahouse.server.gateway.openai.responses_items import (
     WORDS,
     Kind,
     Spoken,

@@ -9,9 +9,9 @@ from teahouse.core.codec import encode
 from teahouse.core.errors import NotFound
 from teahouse.server.gateway.dialect import Asked, Refusal
 from teahouse.server.gateway.kept_responses import Shelf
-from teahouse.server.gateway.openai_error import refuse
-from teahouse.server.gateway.responses_read import ResponsesAsked, read_request
-from teahouse.server.gateway.responses_voice import ResponsesVoice
+from teahouse.server.gateway.openai.error import refuse
+from teahouse.server.gateway.openai.responses_read import ResponsesAsked, read_request
+from teahouse.server.gateway.openai.responses_voice import ResponsesVoice
 
 if TYPE_CHECKING:
     from teahouse.server.gateway.visit import Visit

@@ -22,7 +22,7 @@ from teahouse.server.gateway.broken_call import read_arguments
 from teahouse.server.gateway.carry import unpack
 from teahouse.server.gateway.dialect import Asked
 from teahouse.server.gateway.effort_words import EFFORTS
-from teahouse.server.gateway.openai_chat_read import JSON_ONLY
+from teahouse.server.gateway.openai.chat_read import JSON_ONLY
 from teahouse.server.gateway.pictures import Media
 from teahouse.server.gateway.reading import Fields, read_object
 

@@ -8,7 +8,7 @@ from typing import Final
 from teahouse.core.errors import Invalid
 from teahouse.core.messages import JsonObject
 from teahouse.llm.provider import Effort, ModelRequest, OneTool, ToolChoice, ToolSpec
-from teahouse.server.gateway.anthropic_history import read_history
+from teahouse.server.gateway.anthropic.history import read_history
 from teahouse.server.gateway.dialect import Asked
 from teahouse.server.gateway.effort_words import EFFORTS
 from teahouse.server.gateway.pictures import Media

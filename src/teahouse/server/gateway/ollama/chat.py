@@ -13,8 +13,8 @@ from teahouse.chat.scopes import AGENT
 from teahouse.core.clock import Clock, SystemClock
 from teahouse.core.messages import JsonObject
 from teahouse.server.gateway.dialect import Asked, Refusal
-from teahouse.server.gateway.ollama_read import read_chat, read_generate
-from teahouse.server.gateway.ollama_voice import OllamaVoice, refusal_line
+from teahouse.server.gateway.ollama.read import read_chat, read_generate
+from teahouse.server.gateway.ollama.voice import OllamaVoice, refusal_line
 from teahouse.server.gateway.reading import read_object
 from teahouse.server.ports import ModelEntry
 

@@ -13,10 +13,10 @@ from teahouse.llm.provider import Effort, ModelRequest, OneTool, ToolChoice, Too
 from teahouse.llm.settings import WireName
 from teahouse.server.gateway.dialect import Asked
 from teahouse.server.gateway.kept_responses import Shelf
-from teahouse.server.gateway.openai_chat_read import JSON_ONLY
+from teahouse.server.gateway.openai.chat_read import JSON_ONLY
+from teahouse.server.gateway.openai.responses_history import History
 from teahouse.server.gateway.pictures import Media
 from teahouse.server.gateway.reading import Fields, read_object, shown
-from teahouse.server.gateway.responses_history import History
 
 _EFFORTS: Final[tuple[Effort | Literal["max"], ...]] = (*get_args(Effort), "max")
 _SUMMARIES: Final = ("auto", "concise", "detailed")

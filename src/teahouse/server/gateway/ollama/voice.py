@@ -15,7 +15,7 @@ from teahouse.server.gateway.broken_call import arguments_of
 from teahouse.server.gateway.carry import pack
 from teahouse.server.gateway.dialect import Refusal
 from teahouse.server.gateway.in_turn import InTurn, Piece, Turn, Whole
-from teahouse.server.gateway.ollama_read import CARRIED
+from teahouse.server.gateway.ollama.read import CARRIED
 from teahouse.server.lines import one_line
 
 _STOPS: Final[dict[Reason, str]] = {

@@ -17,8 +17,8 @@ from teahouse.core.events import PartDelta, PartDone, Reason, ReplyDone, StreamE
 from teahouse.core.messages import JsonObject, Part, Text, Thinking, ToolCall, Usage
 from teahouse.server.gateway.carry import pack
 from teahouse.server.gateway.dialect import Refusal
-from teahouse.server.gateway.openai_chat_history import MARK, Place, thought_detail
-from teahouse.server.gateway.openai_error import openai_error
+from teahouse.server.gateway.openai.chat_history import MARK, Place, thought_detail
+from teahouse.server.gateway.openai.error import openai_error
 from teahouse.server.lines import one_line
 
 _encode: Final = msgspec.json.Encoder().encode

@@ -20,7 +20,7 @@ from teahouse.core.messages import (
     ToolResult,
 )
 from teahouse.llm.media import PDF
-from teahouse.server.gateway.anthropic_sealed import unseal
+from teahouse.server.gateway.anthropic.sealed import unseal
 from teahouse.server.gateway.broken_call import read_arguments
 from teahouse.server.gateway.carry import unpack
 from teahouse.server.gateway.pictures import Media

@@ -1,0 +1,1 @@
+"""Anthropic's interface: Messages, and the counting of their tokens."""

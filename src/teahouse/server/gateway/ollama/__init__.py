@@ -1,0 +1,1 @@
+"""Ollama's interface: chat, one prompt, and the lists of models."""

@@ -1,0 +1,1 @@
+"""OpenAI's interface: chat, Responses, and what is asked of models besides a reply."""
