@@ -119,6 +119,11 @@ class Child:
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                 self.why = await self._hear_all(process, heard)
                 self._over()
+        assert process.stdout is not None
+        while await process.stdout.read(
+            _CHUNK
+        ):  # else it could not leave, nor be seen to have left
+            pass
 
     async def _hear_all(self, process: asyncio.subprocess.Process, heard: Inbound) -> McpFailed:
         assert process.stdout is not None
@@ -185,7 +190,11 @@ class Child:
         """As the protocol has it: close stdin, wait, ask, wait, and then no more asking."""
         assert process.stdin is not None
         process.stdin.close()
-        for seconds, number in ((_LEAVE_S, signal.SIGTERM), (_END_S, signal.SIGKILL)):
+        for seconds, number in (
+            (_LEAVE_S, signal.SIGTERM),
+            (_END_S, signal.SIGKILL),
+            (_LEAVE_S, signal.SIGKILL),
+        ):
             try:
                 async with asyncio.timeout(seconds):
                     await process.wait()

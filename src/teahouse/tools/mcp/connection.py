@@ -232,8 +232,13 @@ async def connected(
         message_handler=heard,
         elicitation_callback=_asking(name, house),
     )
-    async with client:
-        yield Connection(name, client, house, lambda: child.why if child else None)
+    try:
+        async with client:
+            yield Connection(name, client, house, lambda: child.why if child else None)
+    except Exception as error:
+        if child is not None and child.why is not None:
+            raise child.why from error
+        raise
 
 
 @asynccontextmanager

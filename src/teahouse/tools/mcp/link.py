@@ -23,7 +23,7 @@ from teahouse.llm.tool import Content, ToolContext
 from teahouse.tools.mcp.definition import Definition, Pinned, standing, visible
 from teahouse.tools.mcp.errors import McpFailed, ServerSaid
 from teahouse.tools.mcp.names import tool_name
-from teahouse.tools.mcp.ports import House
+from teahouse.tools.mcp.ports import KEPT, House
 from teahouse.tools.mcp.settings import ServerSettings, check
 from teahouse.tools.mcp.state import Phase, ServerStatus, State, ToolStatus
 from teahouse.tools.mcp.tool import McpTool
@@ -76,6 +76,7 @@ class Link:
                 problem = McpFailed("mcp_lost", server=self.name).problem()
             finally:
                 self._connection = None
+            _leave_if_told()
             if self._house.clock.monotonic() - begun > _STEADY_S:
                 failures = 0
             failures += 1
@@ -98,6 +99,12 @@ class Link:
         self._pinned = Pinned(place=pinned.place, tools={**pinned.tools, **taken})
         await self._house.pins.save(self.name, self._pinned)
         self._changed()
+
+    async def forget(self) -> None:
+        """The server has left the settings: nothing of it is trusted, or kept, any longer."""
+        await self._house.pins.remove(self.name)
+        for what in KEPT:
+            await self._house.vault.remove(f"mcp/{self.name}/{what}")
 
     def tools(self) -> Iterator[McpTool]:
         """Those that can be called now."""
@@ -215,6 +222,7 @@ class Link:
         async with anyio.create_task_group() as group:
             group.start_soon(connection.listen, self._stirred.set)
             while True:
+                _leave_if_told()
                 self._stirred.clear()
                 await self._list(connection)
                 await asyncio.sleep(limits.relist_s)
@@ -259,3 +267,10 @@ class Link:
     def _set(self, state: State) -> None:
         self._state = state
         self._changed()
+
+
+def _leave_if_told() -> None:
+    """A group of tasks that fails while it is cancelled tells only of its failure."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -14,19 +14,24 @@ from teahouse.llm.tool import ToolContext
 from teahouse.tools.egress import EgressRules
 from teahouse.tools.mcp.definition import Pinned
 
+KEPT: Final = ("tokens", "client")  # of a login, in the vault under `mcp/SERVER/…`
+
 
 class Pins(Protocol):
     """Remembers what was accepted of each server."""
 
     async def load(self, server: str, /) -> Pinned | None: ...
     async def save(self, server: str, pinned: Pinned, /) -> None: ...
+    async def remove(self, server: str, /) -> None: ...
 
 
 class Vault(Protocol):
-    """Keeps what a login brought, sealed. `get` answers None for what it does not have."""
+    """Keeps what a login brought, sealed. `get` answers None for what it does not have, and
+    `remove` does nothing."""
 
     async def get(self, name: str, /) -> str | None: ...
     async def put(self, name: str, value: str, /) -> None: ...
+    async def remove(self, name: str, /) -> None: ...
 
 
 class Keep(Protocol):

@@ -80,7 +80,9 @@ class McpServers:
             if running:
                 await asyncio.wait(running)
             for name in gone:
-                del self._links[name]
+                link, _ = self._links.pop(name)
+                if name not in servers:
+                    await link.forget()
             for name, settings in servers.items():
                 if name not in self._links:
                     link = Link(name, settings, self._house, self._changed)
