@@ -110,10 +110,16 @@ class Show:
 async def listen(client: Client, run: str, conversation: str, show: Show) -> Answer:
     """Show a run until its end. The first Ctrl-C stops the run and its part is kept; a second one
     leaves at once (`CancelledError`)."""
+    async with _stoppable(client, run):
+        return await hear(client, run, conversation, show)
+
+
+async def hear(client: Client, run: str, conversation: str, show: Show) -> Answer:
+    """Show a run until its end."""
     answer = Answer(run=run, conversation=conversation)
     story: list[Event | Unknown] = []
     post: Post | None = None
-    async with _stoppable(client, run), aclosing(client.follow(run)) as events:
+    async with aclosing(client.follow(run)) as events:
         async for event in events:
             show.take(event)
             match event:

@@ -64,6 +64,12 @@ def ask(
 
 async def send(client: Client, message: Message, show: Show) -> Answer:
     """Post the message and listen to the answer that it wakes."""
+    run, conversation = await put(client, message)
+    return await listen(client, run, conversation, show)
+
+
+async def put(client: Client, message: Message) -> tuple[str, str]:
+    """Post the message; return the run that it wakes, and its conversation."""
     body: dict[str, Any] = {"text": message.text, "client_id": new_id("m")}
     for name in ("agent", "conversation", "model"):
         if value := getattr(message, name):
@@ -71,8 +77,7 @@ async def send(client: Client, message: Message, show: Show) -> Answer:
     if message.conversation:
         body.pop("agent", None)
     accepted = await client.post("/api/messages", body)
-    conversation = accepted["post"]["conversation"]
-    return await listen(client, accepted["runs"][0]["id"], conversation, show)
+    return accepted["runs"][0]["id"], accepted["post"]["conversation"]
 
 
 def show_for(terminal: Terminal, *, quiet: bool) -> Show:

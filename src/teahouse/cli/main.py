@@ -11,7 +11,7 @@ from typing import Annotated, cast
 import typer
 
 from teahouse import __version__
-from teahouse.cli import agents, ask, chat, doctor, models, people, serve, sessions, settings
+from teahouse.cli import agents, ask, chat, doctor, mcp, models, people, serve, sessions, settings
 from teahouse.cli.call import terminal_of
 from teahouse.cli.client import Refused
 from teahouse.cli.help import Command, Group, UsageError, mistake
@@ -54,6 +54,7 @@ def application() -> typer.Typer:
         ("gateway", serve.gateway),
         ("chat", chat.chat),
         ("ask", ask.ask),
+        ("mcp", mcp.mcp),
     ):
         app.command(name, help=f"cli.command.{name}")(command)
     for name, add in (

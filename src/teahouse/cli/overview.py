@@ -11,6 +11,7 @@ COMMANDS = (
     "gateway",
     "chat",
     "ask",
+    "mcp",
     "agents",
     "sessions",
     "models",

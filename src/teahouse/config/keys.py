@@ -187,7 +187,8 @@ def _of_provider(key: Key, found: Any, source: str) -> Any:
 
 def _is_address(key: Key) -> bool:
     provider = key[0] == "providers" and key[2:] == ("base_url",)
-    return provider or key == ("telemetry", "otlp_endpoint")
+    server = key[:2] == ("mcp", "servers") and key[3:] == ("url",)
+    return provider or server or key == ("telemetry", "otlp_endpoint")
 
 
 def _check_address(key: Key, found: str, source: str) -> None:

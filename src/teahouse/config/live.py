@@ -32,6 +32,7 @@ from teahouse.config.load import Reading, kind_or_error, read, settings_file
 from teahouse.config.tree import (
     ENVIRONMENT_ONLY,
     Config,
+    McpServer,
     Provider,
     Secret,
     SecretRef,
@@ -41,6 +42,7 @@ from teahouse.core import i18n
 from teahouse.core.errors import SettingsError
 from teahouse.core.messages import JsonObject
 from teahouse.llm.settings import ProviderSettings
+from teahouse.tools.mcp.settings import ServerSettings
 
 log = logging.getLogger(__name__)
 
@@ -81,11 +83,14 @@ class LiveSettings:
         return {name: self._opened(one) for name, one in self.config.providers.items()}
 
     @property
+    def mcp_servers(self) -> dict[str, ServerSettings]:
+        """The servers as `tools.mcp` takes them, secrets opened."""
+        return {name: self._opened_server(one) for name, one in self.config.mcp.servers.items()}
+
+    @property
     def telemetry_headers(self) -> dict[str, str]:
         """What goes with traces and metrics, opened."""
-        headers = self.config.telemetry.headers
-        plain = {name: self._plain(value) for name, value in headers.items()}
-        return {name: value for name, value in plain.items() if value is not None}
+        return self._all_plain(self.config.telemetry.headers)
 
     @property
     def language(self) -> i18n.Language:
@@ -147,13 +152,24 @@ class LiveSettings:
         )
 
     def _opened(self, provider: Provider) -> ProviderSettings:
-        headers = {name: self._plain(value) for name, value in provider.headers.items()}
         known = msgspec.structs.asdict(provider)
         known["api_key"] = self._plain(provider.api_key)
-        known["headers"] = {name: value for name, value in headers.items() if value is not None}
-        keys = {name: self._plain(value) for name, value in provider.api_keys.items()}
+        known["headers"] = self._all_plain(provider.headers)
+        keys = self._all_plain(provider.api_keys)
         known["api_keys"] = {name: value for name, value in keys.items() if value}
         return ProviderSettings(**known)
+
+    def _opened_server(self, server: McpServer) -> ServerSettings:
+        known = msgspec.structs.asdict(server)
+        known["env"] = self._all_plain(server.env)
+        known["headers"] = self._all_plain(server.headers)
+        known["client_secret"] = self._plain(server.client_secret)
+        known["cwd"] = str(Path(server.cwd).expanduser()) if server.cwd else None
+        return ServerSettings(**known)
+
+    def _all_plain(self, values: Mapping[str, Secret]) -> dict[str, str]:
+        plain = {name: self._plain(value) for name, value in values.items()}
+        return {name: value for name, value in plain.items() if value is not None}
 
     def _plain(self, value: str | SecretRef | None) -> str | None:
         return self._values.get(value.secret) if isinstance(value, SecretRef) else value
@@ -214,12 +230,12 @@ class LiveSettings:
                 await self._secrets.put(name, value)
 
     async def _take(self, reading: Reading, sealed_before: frozenset[str]) -> None:
-        before = self.config, self.providers
+        before = self.config, self.providers, self.mcp_servers
         for name in sealed_before - reading.file.secrets():
             await self._secrets.remove(name)
         self._reading = reading
         self._values = await _values(reading.config, self._secrets)
-        if before != (self.config, self.providers):
+        if before != (self.config, self.providers, self.mcp_servers):
             for listener in self._listeners:
                 await listener(self)
 
@@ -249,6 +265,8 @@ def _refuse_moved_keys(config: Config, leaves: dict[Key, Any]) -> None:
         if any(key not in leaves and key[:-1] not in leaves for key in kept):
             raise SettingsError("setting_key_for_new_address", provider=name)
     _refuse_moved_headers(config.telemetry, leaves)
+    for name, server in config.mcp.servers.items():
+        _refuse_moved_server(name, server, leaves)
 
 
 def _refuse_moved_headers(telemetry: Telemetry, leaves: dict[Key, Any]) -> None:
@@ -260,6 +278,22 @@ def _refuse_moved_headers(telemetry: Telemetry, leaves: dict[Key, Any]) -> None:
     kept = [name for name, value in telemetry.headers.items() if isinstance(value, SecretRef)]
     if at not in leaves and any((*at, name) not in leaves for name in kept):
         raise SettingsError("setting_key_for_new_address", provider="telemetry")
+
+
+def _refuse_moved_server(name: str, server: McpServer, leaves: dict[Key, Any]) -> None:
+    """As for the keys of providers. A command needs no such care: it may read the whole home."""
+    at = ("mcp", "servers", name)
+    url = leaves.get((*at, "url"), server.url)
+    if at in leaves or url is None or same_address(server.url, url):
+        return
+    kept = [
+        (*at, "headers", header)
+        for header, value in server.headers.items()
+        if isinstance(value, SecretRef)
+    ]
+    kept += [(*at, "client_secret")] if server.client_secret is not None else []
+    if any(key not in leaves and key[:-1] not in leaves for key in kept):
+        raise SettingsError("setting_key_for_new_address", provider=name)
 
 
 def same_address(one: str | None, other: str | None) -> bool:
@@ -288,7 +322,10 @@ def _checked(key: Key, value: Any) -> Any:
 
 def _secret_name(key: Key) -> str:
     """`provider/NAME`; for a header `provider/NAME/HEADER`; for a further key
-    `provider/NAME/api_keys/KEY`; for a header of telemetry `telemetry/HEADER`."""
+    `provider/NAME/api_keys/KEY`; for a header of telemetry `telemetry/HEADER`; for an MCP server
+    `mcp/NAME/env/VARIABLE` and the like."""
+    if key[0] == "mcp":
+        return "/".join(("mcp", *key[2:]))
     if key[0] == "telemetry":
         return f"telemetry/{key[-1]}"
     return "/".join(("provider", key[1], *(key[2:] if key[2] == "api_keys" else key[3:])))
@@ -319,6 +356,8 @@ def _secrets(config: Config) -> Iterator[Secret | None]:
     for provider in config.providers.values():
         yield from (provider.api_key, *provider.headers.values(), *provider.api_keys.values())
     yield from config.telemetry.headers.values()
+    for server in config.mcp.servers.values():
+        yield from (server.client_secret, *server.env.values(), *server.headers.values())
 
 
 async def _opened(secrets: Secrets, name: str) -> str | None:

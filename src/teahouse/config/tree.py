@@ -51,7 +51,7 @@ class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 Weight: TypeAlias = Annotated[float, Meta(ge=0, le=1_000_000)]
 Tokens: TypeAlias = Annotated[int, Meta(ge=256, le=100_000_000)]
 Price: TypeAlias = Annotated[
-    tuple[Annotated[float, Meta(ge=0)], ...], Meta(min_length=2, max_length=4)
+    tuple[Annotated[float, Meta(ge=0, le=1_000_000)], ...], Meta(min_length=2, max_length=4)
 ]
 """US dollars per million tokens: input, output, and where they have prices of their own, input read
 from a cache and input written into it."""
@@ -70,6 +70,10 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     steps: Annotated[int, Meta(ge=1, le=1000)] = 25
     repeats: Annotated[int, Meta(ge=1, le=100)] = 3
     wall_s: Annotated[float, Meta(gt=0, le=86_400)] = 600.0
+
+
+class Approvals(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    wait_s: Annotated[float, Meta(gt=0, le=604_800)] = 600.0
 
 
 class Context(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -92,6 +96,28 @@ class Telemetry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sample: Annotated[float, Meta(ge=0, le=1)] = 1.0
 
 
+class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the file says of a server: `tools.mcp.settings.ServerSettings`, secrets still sealed."""
+
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: dict[str, Secret] = field(default_factory=dict[str, Secret])
+    cwd: str | None = None
+    url: str | None = None
+    headers: dict[str, Secret] = field(default_factory=dict[str, Secret])
+    client_id: str | None = None
+    client_secret: Secret | None = None
+    enabled: bool = True
+    timeout_s: Annotated[float, Meta(gt=0, le=86_400)] = 120.0
+
+    def __repr__(self) -> str:
+        return f"McpServer(command={self.command!r}, url={self.url!r})"
+
+
+class Mcp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    servers: dict[str, McpServer] = field(default_factory=dict[str, McpServer])
+
+
 class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings in force. `home` is no setting: it says where the others were found."""
 
@@ -111,9 +137,11 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     middleware: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     local_model: LocalModel = LocalModel()
     limits: Limits = Limits()
+    approvals: Approvals = Approvals()
     context: Context = Context()
     log: Log = Log()
     telemetry: Telemetry = Telemetry()
+    mcp: Mcp = Mcp()
 
     def __repr__(self) -> str:
         return f"Config(home={str(self.home)!r}, providers={list(self.providers)})"
