@@ -154,3 +154,16 @@ async def test_a_provider_tells_of_its_last_call_and_how_soon_it_usually_begins(
     [later] = await ledger.providers(since=last.at)
     assert later.first_token_ms is None
     assert await ledger.providers(since=last.at + timedelta(seconds=1)) == []
+
+
+async def test_a_record_that_cannot_be_written_takes_no_other_with_it(
+    home: Path, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_store(home, clock) as store:
+        for number, tokens in enumerate((10, 10**30, 10)):
+            store.ledger.note(call(number, input=tokens))
+        await store.behind.flush()
+        (row,) = await store.ledger.sums("model")
+
+    assert (row.calls, row.input) == (2, 20)
+    assert "could not be written" in caplog.text

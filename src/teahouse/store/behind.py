@@ -63,9 +63,7 @@ class Behind:
                 raise
             except asyncio.CancelledError:
                 raise  # the writer has it already, and finishes it
-            except Exception:
-                if len(batch) == 1:
-                    raise
+            except Exception:  # whatever it is, it is one record's: the others are written
                 await self._each(batch)
 
     async def close(self) -> None:
@@ -76,11 +74,14 @@ class Behind:
             log.error("%d records are lost: %s", len(self._waiting), error)
 
     async def _each(self, batch: Sequence[Work[object]]) -> None:
-        for work in batch:
+        for place, work in enumerate(batch):
             try:
                 await self._write(work)
-            except TeahouseError as error:
-                log.error("A record could not be written: %s", error)
+            except StorageFull:
+                self._waiting.extendleft(reversed(batch[place:]))
+                raise
+            except Exception:
+                log.exception("A record could not be written")
 
 
 def _do(connection: Connection, batch: Sequence[Work[object]]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import msgspec
 
 from teahouse.core.messages import JsonObject
+
+MOST_COUNT: Final = 1_000_000_000  # no call has so many tokens, bytes or seconds: it is nonsense
 
 
 def as_object(value: object) -> JsonObject:
@@ -20,10 +22,11 @@ def as_objects(value: object) -> list[JsonObject]:
 
 
 def as_count(fields: JsonObject, *names: str) -> int:
-    """The first positive number under one of `names`."""
+    """The first positive number under one of `names`. What no call can come to is no count: the
+    ledger and budgets could not hold it."""
     for name in names:
         value = fields.get(name)
-        if isinstance(value, int | float) and value > 0:
+        if isinstance(value, int | float) and 0 < value <= MOST_COUNT:
             return int(value)
     return 0
 
