@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 import pytest
 
-from teahouse.core.errors import ProviderError
+from teahouse.core.errors import Invalid, ProviderError
 from teahouse.core.events import ReplyDone, StreamEvent, fold
 from teahouse.core.messages import Message, Text
 from teahouse.llm.breaker import Breakers
@@ -287,3 +287,19 @@ async def test_an_error_that_is_not_the_keys_is_not_tried_with_another() -> None
     with pytest.raises(Overloaded):
         await read(client, "a/m")
     assert not keys["second"].requests
+
+
+async def test_a_name_with_space_around_it_is_the_same_model_in_every_account() -> None:
+    calls: list[CallRecord] = []
+    provider = ScriptedProvider(["ok"])
+    client = Client({"a": provider}, clock=FakeClock(), ledger=Kept(calls))
+
+    await read(client, " a/m\n")
+
+    assert ([one.model for one in calls], provider.requests[0].model) == (["a/m"], "m")
+
+
+@pytest.mark.parametrize("name", ["a/../b/m", "a/m/..", "a/.", "a/./m"])
+async def test_no_name_leads_up_in_an_endpoint_s_address(name: str) -> None:
+    with pytest.raises(Invalid, match="is not the name of a model"):
+        await read(Client({"a": ScriptedProvider([])}), name)

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -55,15 +56,17 @@ from teahouse.llm.usage import NOBODY, Caller, Ledger
 log = logging.getLogger(__name__)
 
 Sleep = Callable[[float], Awaitable[None]]
+_LEADS_UP: Final = frozenset({".", ".."})
 
 
 def parse_model(name: str) -> tuple[str, str]:
     """Split `provider/model`. The provider is always written out, it is never guessed.
 
-    The model's own name may hold further slashes. Raises `Invalid`.
+    The model's own name may hold further slashes, but nothing that leads up where it becomes part
+    of an address. Raises `Invalid`.
     """
     provider, slash, model = name.strip().partition("/")
-    if not (provider and slash and model):
+    if not (provider and slash and model) or _LEADS_UP.intersection(model.split("/")):
         raise Invalid("model_name", model=name)
     return provider, model
 
@@ -168,7 +171,7 @@ class Client:
         self, asked: str, errand: Errand[Item], caller: Caller, call: Call | None = None
     ) -> AsyncGenerator[Item, None]:
         """Try one model after the other, until one has begun to answer."""
-        candidates = self._routes().candidates(asked, caller)
+        candidates = self._routes().candidates(asked.strip(), caller)  # prices go by the name too
         for model in candidates:
             shown = False
             provider, name = self._find(model)

@@ -40,7 +40,7 @@ class BreakerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     rest_s: Annotated[float, Meta(gt=0, le=86_400)] = 30
 
 
-_Dollars: TypeAlias = Annotated[float, Meta(ge=0)] | None
+_Dollars: TypeAlias = Annotated[float, Meta(ge=0, le=1_000_000)] | None
 
 
 class BudgetLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
