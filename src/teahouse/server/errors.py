@@ -32,7 +32,12 @@ STATUS: dict[type[errors.TeahouseError], int] = {
     errors.ModelFileError: 502,
     errors.ProviderError: 502,
 }
-STATUS_OF_CODE = {"media_type": 415, "body_too_slow": 408, "wrong_method": 405}
+STATUS_OF_CODE = {
+    "media_type": 415,
+    "body_packed": 415,
+    "body_too_slow": 408,
+    "wrong_method": 405,
+}
 _MISSING = re.compile(r"^Missing required \w+ parameter '(.*?)'")
 GONE = "client disconnected prematurely"  # the framework's words; no fault of ours
 

@@ -36,6 +36,12 @@ def test_a_wrong_value_is_named_with_its_path_and_what_would_be_right() -> None:
     )
 
 
+@pytest.mark.parametrize("value", [10**19, -(10**19), 10**400, 1e300])
+def test_a_whole_number_is_one_that_everybody_can_hold(value: float) -> None:
+    with pytest.raises(Invalid, match="integer ≤ 9223372036854775807"):
+        Fields({"n": value}).whole("n")
+
+
 @pytest.mark.parametrize("value", ["1", True, 1.5, 0, [1], {}])
 def test_a_whole_number_is_neither_a_text_nor_a_flag_nor_too_small(value: object) -> None:
     with pytest.raises(Invalid, match="integer ≥ 1"):

@@ -86,5 +86,5 @@ class Gateway:
         if route is None:
             raise NotFound("no_such_page")
         if visit.incoming.method != route.method:
-            raise Invalid("wrong_method")
+            raise Invalid("wrong_method", allow=route.method)
         await route.handle(visit)

@@ -25,5 +25,5 @@ async def show(metrics: Metrics, visit: Visit) -> None:
     if visit.identity.person.role not in MANAGERS:
         raise NotAllowed("managers_only")
     if visit.incoming.method != "GET":
-        raise Invalid("wrong_method")
+        raise Invalid("wrong_method", allow="GET")
     await visit.outgoing.whole(await metrics.exposition(), MEDIA_TYPE)

@@ -12,7 +12,7 @@ from teahouse.server.gate import Receive, Scope
 
 MOST_BODY: Final = 32 << 20  # bytes: what the vendors themselves take, pictures included
 READ_S = 10.0
-_KEY_HEADERS = ("x-api-key", "api-key", "x-goog-api-key")
+_KEY_HEADERS = (b"x-api-key", b"api-key", b"x-goog-api-key")
 
 
 class Gone(Exception):
@@ -33,10 +33,16 @@ class Incoming:
     def key(self) -> str:
         """Where each vendor's client puts it; raises `Unauthenticated`, also for two that differ:
         whoever checks the one could be told the other."""
-        scheme, _, bearer = self.headers.get("authorization", "").partition(" ")
-        if bearer and scheme.lower() != "bearer":
-            raise Unauthenticated("key_wrong")
-        found = {bearer.strip(), *(self.headers.get(name, "").strip() for name in _KEY_HEADERS)}
+        found = set[str]()
+        for name, value in self._headers:  # a header may stand there twice
+            key = value.decode("latin-1")
+            if name == b"authorization":
+                scheme, _, key = key.partition(" ")
+                if key and scheme.lower() != "bearer":
+                    raise Unauthenticated("key_wrong")
+            elif name not in _KEY_HEADERS:
+                continue
+            found.add(key.strip())
         found.discard("")
         if not found:
             raise Unauthenticated("key_missing")
@@ -45,10 +51,13 @@ class Incoming:
         return found.pop()
 
     async def body(self) -> bytes:
-        """Raises `TooLarge`, `Invalid` when it comes too slowly, and `Gone`."""
+        """Raises `TooLarge`, `Invalid` when it comes too slowly or packed, and `Gone`."""
+        packed = self.headers.get("content-encoding", "identity").strip().lower()
+        if packed not in {"", "identity"}:
+            raise Invalid("body_packed", found=packed)
         length = self.headers.get("content-length", "")
         if length.isdigit() and int(length) > MOST_BODY:
-            raise TooLarge("body_too_large")
+            raise TooLarge("request_too_large", megabytes=MOST_BODY >> 20)
         pieces: list[bytes] = []
         size = 0
         while True:
@@ -62,7 +71,7 @@ class Incoming:
             piece: bytes = message.get("body", b"")
             size += len(piece)
             if size > MOST_BODY:
-                raise TooLarge("body_too_large")
+                raise TooLarge("request_too_large", megabytes=MOST_BODY >> 20)
             pieces.append(piece)
             if not message.get("more_body", False):
                 return b"".join(pieces)

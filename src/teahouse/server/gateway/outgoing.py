@@ -43,6 +43,8 @@ class Outgoing:
         wait = getattr(error, "retry_after_s", None)
         if wait is not None:
             headers["retry-after"] = str(math.ceil(wait))
+        if "allow" in error.values:
+            headers["allow"] = str(error.values["allow"])
         if refusal.status == 401:
             headers["www-authenticate"] = "Bearer"
         await self.whole(body, status=refusal.status, headers=headers)

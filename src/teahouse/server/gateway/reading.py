@@ -14,6 +14,7 @@ from teahouse.llm.surrogates import mend
 
 ChoiceT = TypeVar("ChoiceT", bound=str)
 
+_MOST_WHOLE: Final = 2**63 - 1  # what vendors, the ledger and every language can hold
 _SHOWN: Final = 80  # characters of a wrong value that the error quotes
 
 
@@ -97,6 +98,8 @@ class Fields:
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
             self.wrong(name, right)
+        if abs(value) > _MOST_WHOLE:
+            self.wrong(name, f"{right} ≤ {_MOST_WHOLE}")
         if least is not None and value < least:
             self.wrong(name, right)
         return value

@@ -8,7 +8,7 @@ from typing import Final
 from teahouse.core import errors
 from teahouse.core.i18n import Language
 from teahouse.llm import errors as llm
-from teahouse.server.errors import reader_language, status_of
+from teahouse.server.errors import STATUS_OF_CODE, reader_language, status_of
 from teahouse.server.gateway.dialect import Refusal
 
 KINDS: Final[dict[type[errors.TeahouseError], tuple[int, str]]] = {
@@ -48,6 +48,7 @@ def refusal_of(error: errors.TeahouseError, language: Language) -> Refusal:
     """The kind of the nearest ancestor; what is none of them is our own fault."""
     known = (KINDS[kind] for kind in type(error).__mro__ if kind in KINDS)
     status, kind = next(known, (max(status_of(error), 500), "internal"))
+    status = STATUS_OF_CODE.get(error.code, status)
     if isinstance(error, llm.RequestRefused) and error.status == 404:
         status, kind = 404, "not_found"  # that is how vendors say that a model is none of theirs
     problem = error.problem(language)
