@@ -33,10 +33,12 @@ class Embedded:
         tasks: Supervisor,
         *,
         tools: Sequence[ToolSpec],
+        ahead: bool = True,
     ) -> None:
-        """`tools`: those that most requests bring, for the model to read ahead."""
+        """`tools`: those that most requests bring, for the model to read ahead. Without `ahead` it
+        starts when it is first asked, whatever the settings say."""
         self._settings, self._transport, self._tasks = settings, transport, tasks
-        self._tools = tools
+        self._tools, self._ahead = tools, ahead
         self._made_from = self._wanted
         self._model = self._make()
         self._pulling: LocalStatus | None = None
@@ -140,7 +142,7 @@ class Embedded:
     def _start_if_eager(self) -> None:
         wanted, chosen = self._wanted, self._settings.config.default_model
         speaks = wanted.enabled and (chosen or self.default) == self.default
-        if speaks and wanted.start == "eager" and self._model.state != "absent":
+        if self._ahead and speaks and wanted.start == "eager" and self._model.state != "absent":
             self._tasks.start("warm the local model", self._warm())
 
     async def _warm(self) -> None:
