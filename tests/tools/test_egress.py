@@ -126,7 +126,7 @@ def door(*ports: int, name: str = "127.0.0.1") -> Egress:
     async def resolver(host: str, port: int, /) -> Sequence[str]:
         return ["127.0.0.1"]
 
-    rules = EgressRules(allow=[f"{name}:{port}" for port in ports])
+    rules = EgressRules(allow=tuple(f"{name}:{port}" for port in ports))
     return Egress(lambda: rules, resolver=resolver)
 
 
@@ -166,7 +166,7 @@ async def test_a_name_on_the_list_cannot_lead_to_where_clouds_keep_credentials(
     async def resolver(host: str, port: int, /) -> Sequence[str]:
         return [address]
 
-    egress = Egress(lambda: EgressRules(allow=["searx.lan:80"]), resolver=resolver)
+    egress = Egress(lambda: EgressRules(allow=("searx.lan:80",)), resolver=resolver)
     with pytest.raises(EgressRefused):
         await egress.admit("http://searx.lan/")
 
@@ -174,7 +174,7 @@ async def test_a_name_on_the_list_cannot_lead_to_where_clouds_keep_credentials(
 @pytest.mark.anyio
 async def test_a_change_of_the_owners_list_counts_at_once() -> None:
     allow: list[str] = ["127.0.0.1:8080"]
-    egress = Egress(lambda: EgressRules(allow=allow))
+    egress = Egress(lambda: EgressRules(allow=tuple(allow)))
     await egress.admit("http://127.0.0.1:8080/")
     allow.clear()
     with pytest.raises(EgressRefused):
@@ -360,7 +360,7 @@ async def test_one_look_up_serves_one_hop_and_the_connection_goes_to_its_answer(
             asked.append(host)
             return ["127.0.0.1"] if len(asked) == 1 else ["127.0.0.2"]
 
-        rules = EgressRules(allow=[f"turning.example:{port}"])
+        rules = EgressRules(allow=(f"turning.example:{port}",))
         egress = Egress(lambda: rules, resolver=resolver)
         found = await fetch(egress, Outgoing(url=f"http://turning.example:{port}/"))
 

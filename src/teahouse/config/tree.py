@@ -13,6 +13,7 @@ from msgspec import Meta, Struct, field
 
 from teahouse.core.i18n import Language
 from teahouse.llm.settings import BreakerSettings, BudgetLimits, RateLimits, Timeouts, WireName
+from teahouse.tools.egress import EgressRules
 
 
 class SecretRef(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -142,6 +143,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     log: Log = Log()
     telemetry: Telemetry = Telemetry()
     mcp: Mcp = Mcp()
+    egress: EgressRules = EgressRules()
 
     def __repr__(self) -> str:
         return f"Config(home={str(self.home)!r}, providers={list(self.providers)})"

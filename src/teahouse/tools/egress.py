@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from ipaddress import ip_address
-from typing import Final, Protocol, TypeVar
+from typing import Annotated, Final, Protocol, TypeVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from teahouse.tools.addresses import FAKE_IPS, Address, is_private_place, is_public
 from teahouse.tools.refusal import Refused
@@ -37,10 +37,10 @@ class Resolver(Protocol):
     async def __call__(self, host: str, port: int, /) -> Sequence[str]: ...
 
 
-class EgressRules(Struct, frozen=True, kw_only=True):
+class EgressRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the owner has set. `allow`: `host:port` of private places that tools may reach."""
 
-    allow: Collection[str] = ()
+    allow: tuple[Annotated[str, Meta(pattern=r"^\S+:[0-9]{1,5}$")], ...] = ()
     fake_ips: bool = False
 
 
