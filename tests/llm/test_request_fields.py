@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from teahouse.core.events import StreamEvent, fold
 from teahouse.core.messages import Blob, JsonObject, Message
-from teahouse.llm.budget import worst_of
 from teahouse.llm.client import Client
 from teahouse.llm.errors import NoAddresses, RequestRefused
 from teahouse.llm.middlewares import build_pipeline
@@ -27,6 +26,7 @@ from teahouse.llm.wire.gemini_body import gemini_body
 from teahouse.llm.wire.ollama_body import ollama_body
 from teahouse.llm.wire.openai_chat_body import chat_body
 from teahouse.llm.wire.openai_responses_body import responses_body
+from teahouse.llm.worst import worst_of
 from teahouse.testing import ollama_answers
 from teahouse.testing.answers import json_answer
 from teahouse.testing.endpoint import Endpoint

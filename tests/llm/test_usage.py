@@ -12,12 +12,12 @@ import pytest
 from teahouse.core.errors import ProviderError
 from teahouse.core.events import Usage
 from teahouse.core.messages import Message, Text
-from teahouse.llm.budget import worst_of
 from teahouse.llm.catalog import UNKNOWN, Facts, LongPrice, dated, published
 from teahouse.llm.client import Client
 from teahouse.llm.errors import AuthenticationFailed, Overloaded
 from teahouse.llm.provider import ModelRequest
 from teahouse.llm.usage import Caller, CallRecord
+from teahouse.llm.worst import worst_of
 from teahouse.testing.clock import FakeClock
 from teahouse.testing.providers import Finish, Gate, Script, ScriptedProvider
 

@@ -12,19 +12,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from teahouse.core.clock import Clock
-from teahouse.core.codec import encode
 from teahouse.core.events import Usage
 from teahouse.llm.catalog import FactsOf
 from teahouse.llm.errors import BudgetUnpriced
 from teahouse.llm.provider import ModelRequest
 from teahouse.llm.settings import BudgetLimits
-from teahouse.llm.tokens import estimate, estimate_messages
 from teahouse.llm.usage import Caller
-from teahouse.llm.wire.effort import most_thoughts
+from teahouse.llm.worst import ANSWER_TOKENS
 
 NANO = 1_000_000_000  # accounts are kept in billionths of a dollar: sums stay exact
-ANSWER_TOKENS = 8192  # the longest answer, where a request names none and a budget is set
-AT_WORST = 2  # a text has at most this times its estimated tokens
 
 Scope: TypeAlias = Literal["run", "agent", "person", "key", "day"]
 
@@ -99,11 +95,3 @@ class Budgets:
 
 def _least(*limits: float | None) -> float | None:
     return min((limit for limit in limits if limit is not None), default=None)
-
-
-def worst_of(request: ModelRequest) -> Usage:
-    tools = estimate(encode(request.tools).decode()) if request.tools else 0
-    asked = AT_WORST * (estimate_messages(request.messages) + tools)
-    spoken = request.max_tokens or ANSWER_TOKENS
-    output = spoken + most_thoughts(request)
-    return Usage(input=asked, written=asked, output=output)  # what a cache is given costs most

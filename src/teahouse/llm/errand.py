@@ -13,11 +13,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from teahouse.core.events import ReplyDone, StreamEvent, Usage
-from teahouse.llm.budget import worst_of
 from teahouse.llm.calibration import Calibration
 from teahouse.llm.meter import Count, TalkCount
 from teahouse.llm.provider import ModelRequest, Provider
 from teahouse.llm.resume import may_resume, resumed
+from teahouse.llm.worst import worst_of
 
 Item = TypeVar("Item")
 """What one read brings: a batch of events, a piece of sound, a whole answer."""

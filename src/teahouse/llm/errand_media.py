@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from teahouse.core.messages import Usage
-from teahouse.llm.budget import ANSWER_TOKENS, AT_WORST
-from teahouse.llm.embedding import Embedded, Embedder, EmbedRequest, estimate_inputs
+from teahouse.llm.embedding import Embedded, Embedder, EmbedRequest, Input
 from teahouse.llm.errand import Attempt
 from teahouse.llm.errors import NotOffered, Offer
 from teahouse.llm.meter import Count, MediaCount
@@ -26,8 +25,8 @@ from teahouse.llm.speech import (
     TranscriptionRequest,
     estimate_recording,
 )
-from teahouse.llm.tokens import estimate
 from teahouse.llm.usage import Counted, Purpose
+from teahouse.llm.worst import ANSWER_TOKENS, at_worst
 
 Port = TypeVar("Port")
 Request = TypeVar("Request", bound=Struct)
@@ -77,19 +76,23 @@ def embedding(request: EmbedRequest) -> MediaErrand[EmbedRequest, Embedder, Embe
         call=call,
         offer="embeddings",
         purpose="embedding",
-        most=Usage(input=AT_WORST * estimate_inputs(request.inputs)),
+        most=Usage(input=_at_most(request.inputs)),
     )
 
 
+def _at_most(inputs: Sequence[Input]) -> int:
+    return sum(at_worst(one) if isinstance(one, str) else len(one) for one in inputs)
+
+
 def speaking(request: SpeechRequest) -> MediaErrand[SpeechRequest, Speaker, Sound]:
-    words = estimate(request.text) + estimate(request.instructions or "")
+    words = at_worst(request.text) + at_worst(request.instructions or "")
     return MediaErrand(
         request=request,
         port=Speaker,
         call=lambda port, asked: port.speak(asked),
         offer="speech",
         purpose="speech",
-        most=Usage(input=AT_WORST * words, output=ANSWER_TOKENS),
+        most=Usage(input=words, output=ANSWER_TOKENS),
     )
 
 
@@ -108,7 +111,7 @@ def transcribing(
         offer="transcription",
         purpose="transcription",
         most=Usage(
-            input=estimate_recording(request.recording) + AT_WORST * estimate(request.prompt or ""),
+            input=estimate_recording(request.recording) + at_worst(request.prompt or ""),
             output=ANSWER_TOKENS,
         ),
     )
@@ -124,5 +127,5 @@ def painting(request: PictureRequest) -> MediaErrand[PictureRequest, Painter, Pa
         call=call,
         offer="images",
         purpose="image",
-        most=Usage(input=AT_WORST * estimate(request.prompt), output=ANSWER_TOKENS * request.count),
+        most=Usage(input=at_worst(request.prompt), output=ANSWER_TOKENS * request.count),
     )
