@@ -65,6 +65,7 @@ class Login:
             storage=_Storage(self._name, settings, self._house),
             redirect_handler=self._ask,
             callback_handler=self._answer,
+            client_metadata_url=self._house.client_document,
         )
 
     def finish(self, returned: Returned) -> bool:

@@ -111,16 +111,16 @@ async def over_stdio(offered: Server[Any]) -> None:
 
 
 @asynccontextmanager
-async def over_http(
-    offered: Server[Any], hosts: Sequence[str], origins: Sequence[str] = ()
-) -> AsyncGenerator[App]:
+async def over_http(offered: Server[Any], hosts: Sequence[str]) -> AsyncGenerator[App]:
     """An ASGI app for one path. It knows no sessions, so none can be taken over: whoever stands
-    before it checks each request's key. `hosts` like `127.0.0.1:*` keep foreign pages out."""
+    before it checks each request's key. `hosts`, like `127.0.0.1:*`, are what it may be called; the
+    pages of others are kept out."""
     manager = StreamableHTTPSessionManager(
         offered,
         stateless=True,
         security_settings=TransportSecuritySettings(
-            allowed_hosts=list(hosts), allowed_origins=list(origins)
+            allowed_hosts=list(hosts),
+            allowed_origins=[f"{kind}://{host}" for host in hosts for kind in ("http", "https")],
         ),
     )
     async with manager.run():

@@ -82,7 +82,9 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 class House(Struct, frozen=True, kw_only=True):
     """All that a server needs around it. `environment` gives children PATH, HOME and LANG and
-    nothing else, `folder` is where they start, `callback` where a login sends its person back."""
+    nothing else, `folder` is where they start, `callback` where a login sends its person back.
+    `client_document`: where the web finds who we are, for logins that look there.
+    """
 
     clock: Clock
     pins: Pins
@@ -92,6 +94,7 @@ class House(Struct, frozen=True, kw_only=True):
     folder: Path
     egress: Callable[[], EgressRules] = EgressRules
     callback: str = "http://127.0.0.1:8788/mcp/callback"
+    client_document: str | None = None
     asks: Asks | None = None
     progress: Progress | None = None
     limits: Limits = Limits()
