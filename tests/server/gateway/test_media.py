@@ -21,6 +21,7 @@ from teahouse.llm.providers import build_provider
 from teahouse.llm.retry import Retry
 from teahouse.llm.settings import ProviderSettings, WireName
 from teahouse.llm.transport import Transport
+from teahouse.server.gateway.ollama import embeddings as ollama
 from teahouse.server.gateway.openai import audio, embeddings, images
 from teahouse.server.gateway.refusals import refusal_of
 from teahouse.testing.answers import Answer, json_answer
@@ -171,23 +172,23 @@ def test_a_wrong_request_for_vectors_is_told_by_its_field(body: bytes, field: st
 
 
 async def test_ollamas_two_forms_are_read_and_answered() -> None:
-    asked = embeddings.read_ollama_embed(
+    asked = ollama.read_embed(
         b'{"model": "m", "input": "a", "truncate": false, "keep_alive": "5m", "unknown": 1}'
     )
-    old = embeddings.read_ollama_embedding(b'{"model": "m", "prompt": "a"}')
+    old = ollama.read_embedding(b'{"model": "m", "prompt": "a"}')
     found = Embedded(vectors=(BASE64[0],), usage=Usage(input=3))
 
     assert asked.request.inputs == old.request.inputs == ("a",)
     assert asked.request.own == {"ollama": {"truncate": False, "keep_alive": "5m"}}
-    assert embeddings.ollama_embed_answer(asked, found, 0.5) == (
+    assert ollama.embed_answer(asked, found, 0.5) == (
         b'{"model":"m","embeddings":[[0.5,-1.0,2.0]],"total_duration":500000000,'
         b'"load_duration":0,"prompt_eval_count":3}'
     )
-    assert embeddings.ollama_embedding_answer(found) == b'{"embedding":[0.5,-1.0,2.0]}'
+    assert ollama.embedding_answer(found) == b'{"embedding":[0.5,-1.0,2.0]}'
     for read, body in (
-        (embeddings.read_ollama_embed, b'{"model": "m"}'),
-        (embeddings.read_ollama_embed, b'{"model": "m", "input": []}'),
-        (embeddings.read_ollama_embedding, b'{"model": "m"}'),
+        (ollama.read_embed, b'{"model": "m"}'),
+        (ollama.read_embed, b'{"model": "m", "input": []}'),
+        (ollama.read_embedding, b'{"model": "m"}'),
     ):
         with pytest.raises(Invalid):
             read(body)

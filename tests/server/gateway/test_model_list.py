@@ -8,12 +8,8 @@ import httpx2
 import openai
 
 from teahouse.llm.wire.model_row import model_row
-from teahouse.server.gateway.model_list import (
-    anthropic_model,
-    anthropic_models,
-    openai_model,
-    openai_models,
-)
+from teahouse.server.gateway.anthropic import models as anthropic
+from teahouse.server.gateway.openai import models as openai_models
 from teahouse.server.ports import ModelEntry
 
 ENTRIES = (
@@ -40,27 +36,27 @@ def client(body: bytes) -> openai.OpenAI:
 
 
 def test_the_official_client_lists_the_models_and_agents_that_can_answer() -> None:
-    with client(openai_models(ENTRIES)) as program:
+    with client(openai_models.models(ENTRIES)) as program:
         found = list(program.models.list())
     assert [(model.id, model.object, model.owned_by) for model in found] == [
         ("acme/large", "model", "acme"),
         ("agent/ann", "model", "agent"),
     ]
-    with client(openai_model(ENTRIES[1])) as program:
+    with client(openai_models.model(ENTRIES[1])) as program:
         assert program.models.retrieve("agent/ann").id == "agent/ann"
 
 
 def test_another_teahouse_reads_from_a_row_what_the_model_can_do() -> None:
-    row = json.loads(openai_model(ENTRIES[0]))
+    row = json.loads(openai_models.model(ENTRIES[0]))
     known = model_row(row)
     assert (known.id, known.context_window, known.vision) == ("acme/large", 8000, True)
     assert row["pricing"] == {"prompt": "0.00000015", "completion": "0.000015"}
-    unknown = json.loads(openai_model(ENTRIES[1]))
+    unknown = json.loads(openai_models.model(ENTRIES[1]))
     assert unknown.keys() == {"id", "object", "created", "owned_by"}
 
 
 def test_clients_of_anthropic_get_one_page_in_their_own_form() -> None:
-    page = json.loads(anthropic_models(ENTRIES))
+    page = json.loads(anthropic.models(ENTRIES))
     assert [(row["type"], row["id"]) for row in page["data"]] == [
         ("model", "acme/large"),
         ("model", "agent/ann"),
@@ -70,10 +66,10 @@ def test_clients_of_anthropic_get_one_page_in_their_own_form() -> None:
         "agent/ann",
         False,
     )
-    assert json.loads(anthropic_models(())) == {
+    assert json.loads(anthropic.models(())) == {
         "data": [],
         "first_id": None,
         "last_id": None,
         "has_more": False,
     }
-    assert json.loads(anthropic_model(ENTRIES[0]))["id"] == "acme/large"
+    assert json.loads(anthropic.model(ENTRIES[0]))["id"] == "acme/large"

@@ -17,6 +17,7 @@ from teahouse.core.messages import Blob, Message, Part, Text, Thinking, ToolCall
 from teahouse.llm.provider import ModelRequest, ToolSpec
 from teahouse.server.gateway.dialect import Asked, Refusal
 from teahouse.server.gateway.ollama import chat as ollama
+from teahouse.server.gateway.ollama import models
 from teahouse.server.gateway.ollama.voice import OllamaVoice
 from teahouse.server.ports import ModelEntry
 from teahouse.testing.clock import FakeClock
@@ -310,8 +311,8 @@ ROWS = (
 
 
 def test_the_models_are_listed_with_an_identity_that_stays() -> None:
-    first = json.loads(ollama.tags(ROWS, AT))["models"]
-    again = json.loads(ollama.tags(ROWS[:1], AT))["models"]
+    first = json.loads(models.tags(ROWS, AT))["models"]
+    again = json.loads(models.tags(ROWS[:1], AT))["models"]
     assert [model["name"] for model in first] == ["open.ai/gpt", "local/small", "agent/ann"]
     assert first[0] == again[0]
     assert len(first[0]["digest"]) == 64
@@ -321,34 +322,34 @@ def test_the_models_are_listed_with_an_identity_that_stays() -> None:
 
 
 def test_only_models_of_this_machine_are_in_its_memory() -> None:
-    (model,) = json.loads(ollama.ps(ROWS, AT))["models"]
+    (model,) = json.loads(models.ps(ROWS, AT))["models"]
     assert model["name"] == "local/small"
     assert datetime.fromisoformat(model["expires_at"]) > AT
 
 
 def test_a_model_is_shown_with_its_window_and_what_it_can_do() -> None:
-    told = json.loads(ollama.show(ROWS[0], AT))
+    told = json.loads(models.show(ROWS[0], AT))
     family = told["model_info"]["general.architecture"]
     assert "." not in family
     assert told["model_info"][f"{family}.context_length"] == 4096
     assert told["capabilities"] == ["completion", "tools", "vision"]
-    unknown = json.loads(ollama.show(ROWS[1], AT))
+    unknown = json.loads(models.show(ROWS[1], AT))
     assert not any("context_length" in key for key in unknown["model_info"])
     assert unknown["capabilities"] == ["completion", "tools"]
-    assert json.loads(ollama.show(ROWS[3], AT))["capabilities"] == ["completion"]
+    assert json.loads(models.show(ROWS[3], AT))["capabilities"] == ["completion"]
 
 
 @pytest.mark.parametrize("body", [b'{"model": "a"}', b'{"name": "a"}'])
 def test_the_model_to_be_shown_has_either_name(body: bytes) -> None:
-    assert ollama.read_show(body) == "a"
+    assert models.read_show(body) == "a"
 
 
 def test_a_model_to_be_shown_must_be_named() -> None:
     with pytest.raises(Invalid) as caught:
-        ollama.read_show(b"{}")
+        models.read_show(b"{}")
     assert caught.value.code == "field_missing"
 
 
 def test_the_version_is_one_that_clients_accept() -> None:
-    major, minor, _ = json.loads(ollama.version())["version"].split(".")
+    major, minor, _ = json.loads(models.version())["version"].split(".")
     assert (int(major), int(minor)) >= (0, 12)

@@ -11,6 +11,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from teahouse.core.events import StreamEvent
+from teahouse.llm.embedding import EmbedRequest
 from teahouse.llm.provider import ModelRequest
 
 
@@ -29,6 +30,13 @@ class Asked(Struct, frozen=True, kw_only=True):
     counts: bool = True
     loads: bool = False
     conversation: str | None = None
+
+
+class EmbedAsked(Struct, frozen=True, kw_only=True):
+    """`model` is the name as the client wrote it; `request.model` is not read."""
+
+    model: str
+    request: EmbedRequest
 
 
 class Refusal(Struct, frozen=True, kw_only=True):

@@ -15,13 +15,14 @@ from teahouse.llm.errors import NoSuchModel
 from teahouse.llm.usage import Caller
 from teahouse.server.errors import known_error
 from teahouse.server.gateway.attend import attend
-from teahouse.server.gateway.dialect import Asked, Dialect
+from teahouse.server.gateway.dialect import Asked, Dialect, EmbedAsked
 from teahouse.server.gateway.incoming import Gone
 from teahouse.server.gateway.outgoing import Telling
 from teahouse.server.gateway.refusals import refusal_for
 
 if TYPE_CHECKING:
     from teahouse.chat.ports import Identity
+    from teahouse.llm.embedding import Embedded
     from teahouse.server.gateway.incoming import Incoming
     from teahouse.server.gateway.kept_responses import KeptResponses
     from teahouse.server.gateway.outgoing import Outgoing
@@ -68,6 +69,11 @@ class Visit:
                 raise
             headers, language = self.incoming.headers, self.house.language
             await telling.fail(refusal_for(known_error(error), headers, language))
+
+    async def embed(self, asked: EmbedAsked) -> Embedded:
+        self.allow(asked.model)
+        work = self.house.inference.embed(asked.model, asked.request, self.caller())
+        return await self.attended(work)
 
     def _stream(self, asked: Asked) -> AsyncGenerator[Sequence[StreamEvent], None]:
         if asked.loads:

@@ -1,25 +1,17 @@
-"""Embeddings in OpenAI's words and in Ollama's: a client's request in ours, and the answer back."""
+"""Embeddings in OpenAI's words (`POST /v1/embeddings`), there and back."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
 import msgspec
-from msgspec import Struct
 
-from teahouse.core.messages import JsonObject
 from teahouse.llm.embedding import Embedded, EmbedRequest, Input, Vector, floats, packed
+from teahouse.server.gateway.dialect import EmbedAsked
 from teahouse.server.gateway.reading import Fields, read_object
 
 _KNOWN = frozenset({"model", "input", "dimensions", "encoding_format"})
 _INPUT = "string | string[] | integer[] | integer[][], not empty"
-
-
-class EmbedAsked(Struct, frozen=True, kw_only=True):
-    """`model` is the name as the client wrote it; `request.model` is not read."""
-
-    model: str
-    request: EmbedRequest
 
 
 def read_embeddings(body: bytes) -> EmbedAsked:
@@ -53,48 +45,6 @@ def embeddings_answer(asked: EmbedAsked, embedded: Embedded) -> bytes:
             "model": asked.model,
             "usage": {"prompt_tokens": count, "total_tokens": count},
         }
-    )
-
-
-def read_ollama_embed(body: bytes) -> EmbedAsked:
-    """Of `POST /api/embed`. Raises `Invalid`."""
-    fields = read_object(body)
-    texts = fields.texts("input") if fields.has("input") else fields.missing("input")
-    return _ollama_asked(fields, texts or fields.wrong("input", "string | string[], not empty"))
-
-
-def ollama_embed_answer(asked: EmbedAsked, embedded: Embedded, took_s: float) -> bytes:
-    return msgspec.json.encode(
-        {
-            "model": asked.model,
-            "embeddings": [_numbers(vector) for vector in embedded.vectors],
-            "total_duration": round(took_s * 1e9),
-            "load_duration": 0,
-            "prompt_eval_count": embedded.usage.input,
-        }
-    )
-
-
-def read_ollama_embedding(body: bytes) -> EmbedAsked:
-    """Of the older `POST /api/embeddings`, which takes one text. Raises `Invalid`."""
-    fields = read_object(body)
-    return _ollama_asked(fields, (fields.need_text("prompt"),))
-
-
-def ollama_embedding_answer(embedded: Embedded) -> bytes:
-    return msgspec.json.encode({"embedding": _numbers(embedded.vectors[0])})
-
-
-def _ollama_asked(fields: Fields, inputs: tuple[str, ...]) -> EmbedAsked:
-    own = ("truncate", "options", "keep_alive")
-    rest: JsonObject = {name: fields.raw(name) for name in own if fields.has(name)}
-    return EmbedAsked(
-        model=fields.need_text("model"),
-        request=EmbedRequest(
-            inputs=inputs,
-            dimensions=fields.whole("dimensions", least=1),
-            own={"ollama": rest} if rest else {},
-        ),
     )
 
 

@@ -1,12 +1,13 @@
-"""What is asked of models besides a reply: embeddings, speech, transcription, pictures."""
+"""The paths of OpenAI's interface."""
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Mapping
 from contextlib import aclosing
+from typing import Final
 
-from teahouse.llm.embedding import Embedded
 from teahouse.server.gateway.attend import attend
+from teahouse.server.gateway.openai import responses
 from teahouse.server.gateway.openai.audio import (
     SpeechAsked,
     read_speech,
@@ -16,44 +17,20 @@ from teahouse.server.gateway.openai.audio import (
     transcription_answer,
     transcription_type,
 )
-from teahouse.server.gateway.openai.embeddings import (
-    EmbedAsked,
-    embeddings_answer,
-    ollama_embed_answer,
-    ollama_embedding_answer,
-    read_embeddings,
-    read_ollama_embed,
-    read_ollama_embedding,
-)
+from teahouse.server.gateway.openai.chat import OpenAIChat
+from teahouse.server.gateway.openai.embeddings import embeddings_answer, read_embeddings
+from teahouse.server.gateway.openai.error import refuse
 from teahouse.server.gateway.openai.images import images_answer, read_images
+from teahouse.server.gateway.route import Handle, Route, talk
 from teahouse.server.gateway.visit import Visit
 
 
-async def embeddings(visit: Visit) -> None:
+async def _embeddings(visit: Visit) -> None:
     asked = read_embeddings(await visit.incoming.body())
-    await visit.outgoing.whole(embeddings_answer(asked, await _embed(visit, asked)))
+    await visit.outgoing.whole(embeddings_answer(asked, await visit.embed(asked)))
 
 
-async def ollama_embed(visit: Visit) -> None:
-    asked = read_ollama_embed(await visit.incoming.body())
-    time = asyncio.get_running_loop().time
-    begun = time()
-    embedded = await _embed(visit, asked)
-    await visit.outgoing.whole(ollama_embed_answer(asked, embedded, time() - begun))
-
-
-async def ollama_embedding(visit: Visit) -> None:
-    asked = read_ollama_embedding(await visit.incoming.body())
-    await visit.outgoing.whole(ollama_embedding_answer(await _embed(visit, asked)))
-
-
-async def _embed(visit: Visit, asked: EmbedAsked) -> Embedded:
-    visit.allow(asked.model)
-    work = visit.house.inference.embed(asked.model, asked.request, visit.caller())
-    return await visit.attended(work)
-
-
-async def speech(visit: Visit) -> None:
+async def _speech(visit: Visit) -> None:
     asked = read_speech(await visit.incoming.body())
     visit.allow(asked.model)
     await attend(visit.incoming.receive, _speak(visit, asked))
@@ -71,7 +48,7 @@ async def _speak(visit: Visit, asked: SpeechAsked) -> None:
     await visit.outgoing.send(b"", more=False)
 
 
-async def transcription(visit: Visit) -> None:
+async def _transcription(visit: Visit) -> None:
     kind = visit.incoming.headers.get("content-type", "")
     asked = read_transcription(kind, await visit.incoming.body())
     visit.allow(asked.model)
@@ -80,8 +57,26 @@ async def transcription(visit: Visit) -> None:
     await visit.outgoing.whole(transcription_answer(asked, told), transcription_type(asked, told))
 
 
-async def images(visit: Visit) -> None:
+async def _images(visit: Visit) -> None:
     asked = read_images(await visit.incoming.body())
     visit.allow(asked.model)
     work = visit.house.inference.paint(asked.model, asked.request, visit.caller())
     await visit.outgoing.whole(images_answer(asked, await visit.attended(work), visit.now()))
+
+
+def _route(handle: Handle, method: str = "POST") -> Route:
+    return Route(method=method, handle=handle, refuse=refuse)
+
+
+ROUTES: Final[Mapping[str, Route]] = {
+    "/v1/chat/completions": talk(OpenAIChat()),
+    "/v1/responses": _route(responses.respond),
+    "/v1/embeddings": _route(_embeddings),
+    "/v1/audio/speech": _route(_speech),
+    "/v1/audio/transcriptions": _route(_transcription),
+    "/v1/images/generations": _route(_images),
+}
+ONE_RESPONSE: Final[Mapping[str, Route]] = {
+    "GET": _route(responses.show, "GET"),
+    "DELETE": _route(responses.forget, "DELETE"),
+}

@@ -1,4 +1,4 @@
-"""The models and agents of the house as OpenAI's and Anthropic's clients list them.
+"""The models and agents of the house as OpenAI's clients list them.
 
 What cannot answer now is left out: a program chooses from the list and has nobody to ask.
 """
@@ -6,7 +6,7 @@ What cannot answer now is left out: a program chooses from the list and has nobo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from teahouse.core.codec import encode
 from teahouse.core.messages import JsonObject
@@ -14,36 +14,17 @@ from teahouse.core.messages import JsonObject
 if TYPE_CHECKING:
     from teahouse.server.ports import ModelEntry
 
-_UNKNOWN: Final = "1970-01-01T00:00:00Z"  # as Anthropic says of a date that nobody knows
 
-
-def openai_models(entries: Sequence[ModelEntry]) -> bytes:
-    data = [_openai(entry) for entry in entries if entry.ready]
+def models(entries: Sequence[ModelEntry]) -> bytes:
+    data = [_row(entry) for entry in entries if entry.ready]
     return encode({"object": "list", "data": data})
 
 
-def openai_model(entry: ModelEntry) -> bytes:
-    return encode(_openai(entry))
+def model(entry: ModelEntry) -> bytes:
+    return encode(_row(entry))
 
 
-def anthropic_models(entries: Sequence[ModelEntry]) -> bytes:
-    """All in one page, whatever was asked: there are never many."""
-    data = [_anthropic(entry) for entry in entries if entry.ready]
-    return encode(
-        {
-            "data": data,
-            "first_id": data[0]["id"] if data else None,
-            "last_id": data[-1]["id"] if data else None,
-            "has_more": False,
-        }
-    )
-
-
-def anthropic_model(entry: ModelEntry) -> bytes:
-    return encode(_anthropic(entry))
-
-
-def _openai(entry: ModelEntry) -> JsonObject:
+def _row(entry: ModelEntry) -> JsonObject:
     """With what OpenAI does not tell under the names that others of its family have for it."""
     row: JsonObject = {
         "id": entry.id,
@@ -67,12 +48,3 @@ def _openai(entry: ModelEntry) -> JsonObject:
 def _per_token(price: float) -> str:
     """From dollars per million, without an exponent."""
     return f"{price / 1e6:.12f}".rstrip("0").rstrip(".")
-
-
-def _anthropic(entry: ModelEntry) -> JsonObject:
-    return {
-        "type": "model",
-        "id": entry.id,
-        "display_name": entry.id,
-        "created_at": _UNKNOWN,
-    }
