@@ -11,11 +11,12 @@ from typing import Final
 from teahouse.core.codec import encode
 from teahouse.core.events import PartDelta, PartDone, ReplyDone, StreamEvent
 from teahouse.core.messages import JsonObject, Message, Part, Text, ToolCall, ToolResult
-from teahouse.llm.provider import ModelRequest, ToolSpec
+from teahouse.llm.provider import ModelRequest
 from teahouse.server.gateway.broken_call import arguments_of, read_arguments
 from teahouse.server.gateway.carry import pack, unpack
 from teahouse.server.gateway.dialect import Asked, Refusal
 from teahouse.server.gateway.reading import Fields, read_object
+from teahouse.server.gateway.vocabulary import tool_of
 from teahouse.server.lines import one_line
 
 _ROLES: Final = ("system", "user", "assistant", "tool")
@@ -34,7 +35,7 @@ class SeedChat:
         request = ModelRequest(
             model="",
             messages=messages,
-            tools=tuple(_tool(tool) for tool in fields.objects("tools")),
+            tools=tuple(tool_of(tool) for tool in fields.objects("tools")),
             temperature=fields.number("temperature", least=0, most=2),
             max_tokens=fields.whole("maxTokens", least=1),
         )
@@ -137,14 +138,4 @@ def _called(call: Fields) -> ToolCall:
         arguments=arguments,
         malformed=malformed,
         opaque=unpack(carried) if carried else None,
-    )
-
-
-def _tool(tool: Fields) -> ToolSpec:
-    parameters = tool.object("parameters")
-    nothing: JsonObject = {"type": "object", "properties": {}}
-    return ToolSpec(
-        name=tool.need_text("name"),
-        description=tool.text("description") or "",
-        parameters=parameters.values if parameters is not None else nothing,
     )

@@ -21,10 +21,9 @@ from teahouse.llm.settings import WireName
 from teahouse.server.gateway.broken_call import read_arguments
 from teahouse.server.gateway.carry import unpack
 from teahouse.server.gateway.dialect import Asked
-from teahouse.server.gateway.effort_words import EFFORTS
-from teahouse.server.gateway.openai.chat_read import JSON_ONLY
 from teahouse.server.gateway.pictures import Media
 from teahouse.server.gateway.reading import Fields, read_object
+from teahouse.server.gateway.vocabulary import EFFORTS, JSON_ONLY, tool_of
 
 CARRIED: Final = "carried"
 """The field of a tool call that holds what its vendor wants back. Clients that keep a message as it
@@ -36,7 +35,8 @@ _NAMED: Final = frozenset({"temperature", "top_p", "seed", "stop", "num_predict"
 def read_chat(body: bytes) -> Asked:
     """Without messages it is only to load the model."""
     given, media = read_object(body), Media()
-    return _asked(given, tuple(_Talk(given, media).messages()), media, tuple(_tools(given)))
+    tools = tuple(tool_of(tool.need_object("function")) for tool in given.objects("tools"))
+    return _asked(given, tuple(_Talk(given, media).messages()), media, tools)
 
 
 def read_generate(body: bytes) -> Asked:
@@ -192,15 +192,3 @@ class _Talk:
         if found is not None:
             self._waiting.remove(found)
         return found
-
-
-def _tools(given: Fields) -> Iterator[ToolSpec]:
-    nothing: JsonObject = {"type": "object", "properties": {}}
-    for tool in given.objects("tools"):
-        function = tool.need_object("function")
-        parameters = function.object("parameters")
-        yield ToolSpec(
-            name=function.need_text("name"),
-            description=function.text("description") or "",
-            parameters=parameters.values if parameters else nothing,
-        )

@@ -11,6 +11,7 @@ from teahouse.llm.wire.fields import as_object
 from teahouse.server.gateway.dialect import Asked
 from teahouse.server.gateway.openai.chat_history import ChatHistory
 from teahouse.server.gateway.reading import Fields, read_object
+from teahouse.server.gateway.vocabulary import JSON_ONLY, tool_of
 
 _OWN: Final = (
     *("frequency_penalty", "presence_penalty", "logit_bias", "logprobs", "top_logprobs"),
@@ -19,12 +20,6 @@ _OWN: Final = (
     # of other endpoints that speak this dialect
     *("top_k", "min_p", "repetition_penalty", "chat_template_kwargs", "enable_thinking"),
 )
-JSON_ONLY: Final[dict[WireName, JsonObject]] = {
-    "openai_chat": {"response_format": {"type": "json_object"}},
-    "openai_responses": {"text": {"format": {"type": "json_object"}}},
-    "gemini": {"generationConfig": {"responseMimeType": "application/json"}},
-    "ollama": {"format": "json"},
-}
 _TOGETHER: Final = ("conversation_id", "session_id", "thread_id", "chat_id")
 
 
@@ -117,14 +112,7 @@ def _choose(function: Fields, names: list[str]) -> NoReturn:
 
 def _tool(tool: Fields) -> ToolSpec:
     tool.choice("type", ("function",))
-    function = tool.need_object("function")
-    parameters = function.object("parameters")
-    nothing: JsonObject = {"type": "object", "properties": {}}
-    return ToolSpec(
-        name=function.need_text("name"),
-        description=function.text("description") or "",
-        parameters=parameters.values if parameters is not None else nothing,
-    )
+    return tool_of(tool.need_object("function"))
 
 
 def _schema(fields: Fields) -> JsonObject | None:

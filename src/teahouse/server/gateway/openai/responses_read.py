@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal, get_args
+from typing import Final
 
 from msgspec import field
 
@@ -13,12 +13,11 @@ from teahouse.llm.provider import Effort, ModelRequest, OneTool, ToolChoice, Too
 from teahouse.llm.settings import WireName
 from teahouse.server.gateway.dialect import Asked
 from teahouse.server.gateway.kept_responses import Shelf
-from teahouse.server.gateway.openai.chat_read import JSON_ONLY
 from teahouse.server.gateway.openai.responses_history import History
 from teahouse.server.gateway.pictures import Media
 from teahouse.server.gateway.reading import Fields, read_object, shown
+from teahouse.server.gateway.vocabulary import EFFORTS, JSON_ONLY, tool_of
 
-_EFFORTS: Final[tuple[Effort | Literal["max"], ...]] = (*get_args(Effort), "max")
 _SUMMARIES: Final = ("auto", "concise", "detailed")
 _KEPT: Final = ("conversation", "prompt")
 """Fields that speak of what is kept for good."""
@@ -145,21 +144,15 @@ def _tools(asked: Fields) -> tuple[tuple[ToolSpec, ...], list[JsonObject]]:
     for tool in asked.objects("tools"):
         if tool.need_text("type") != "function":
             raise Invalid("tool_kind", field=tool.at("type"), value=shown(tool.raw("type")))
-        parameters = tool.object("parameters")
-        spec = ToolSpec(
-            name=tool.need_text("name"),
-            description=tool.text("description") or "",
-            parameters=parameters.values if parameters else {"type": "object", "properties": {}},
-        )
+        spec = tool_of(tool)
         specs.append(spec)
-        strict = tool.flag("strict")
         told.append(
             {
                 "type": "function",
                 "name": spec.name,
                 "description": spec.description,
                 "parameters": spec.parameters,
-                "strict": strict,
+                "strict": tool.flag("strict"),
             }
         )
     return tuple(specs), told
@@ -216,11 +209,11 @@ def _reasoning(asked: Fields) -> tuple[Effort | None, JsonObject]:
     reasoning = asked.object("reasoning")
     if reasoning is None:
         return None, {}
-    effort = reasoning.choice("effort", _EFFORTS)
+    effort = reasoning.choice("effort", tuple(EFFORTS))
     named = "summary" if reasoning.has("summary") else "generate_summary"  # its old name
     told = {"effort": effort, "summary": reasoning.choice(named, _SUMMARIES)}
     told = {name: value for name, value in told.items() if value is not None}
-    return "xhigh" if effort == "max" else effort, told
+    return EFFORTS[effort] if effort else None, told
 
 
 def _own(
