@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from teahouse.core.errors import Invalid
 from teahouse.core.messages import JsonObject
 from teahouse.server.gateway.dialect import Dialect
+from teahouse.server.gateway.fields import Fields, read_object
 from teahouse.server.gateway.openai.chat import OpenAIChat
 from teahouse.server.gateway.pictures import Media
-from teahouse.server.gateway.reading import Fields, read_object
 from teahouse.server.gateway.seed_chat import SeedChat
 
 PNG = b"\x89PNG\r\n\x1a\n and more"

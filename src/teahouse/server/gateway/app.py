@@ -15,9 +15,9 @@ from teahouse.core.errors import Invalid, NotFound, Unauthenticated
 from teahouse.core.ids import new_id
 from teahouse.server.errors import known_error
 from teahouse.server.gate import Receive, Scope, Send
-from teahouse.server.gateway.figures import METRICS, show
 from teahouse.server.gateway.incoming import Gone, Incoming
 from teahouse.server.gateway.kept_responses import KeptResponses
+from teahouse.server.gateway.metrics import METRICS, show
 from teahouse.server.gateway.outgoing import Outgoing
 from teahouse.server.gateway.refusals import refusal_for
 from teahouse.server.gateway.routes import form_of, is_ours, route_of

@@ -15,7 +15,7 @@ from teahouse.llm.provider import ModelRequest
 from teahouse.server.gateway.broken_call import arguments_of, read_arguments
 from teahouse.server.gateway.carry import pack, unpack
 from teahouse.server.gateway.dialect import Asked, Refusal
-from teahouse.server.gateway.reading import Fields, read_object
+from teahouse.server.gateway.fields import Fields, read_object
 from teahouse.server.gateway.vocabulary import tool_of
 from teahouse.server.lines import one_line
 

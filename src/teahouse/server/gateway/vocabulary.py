@@ -7,7 +7,7 @@ from typing import Final
 from teahouse.core.messages import JsonObject
 from teahouse.llm.provider import Effort, ToolSpec
 from teahouse.llm.settings import WireName
-from teahouse.server.gateway.reading import Fields
+from teahouse.server.gateway.fields import Fields
 
 EFFORTS: Final[dict[str, Effort]] = {
     "none": "none",

@@ -23,8 +23,8 @@ from teahouse.llm.media import PDF
 from teahouse.server.gateway.anthropic.sealed import unseal
 from teahouse.server.gateway.broken_call import read_arguments
 from teahouse.server.gateway.carry import unpack
+from teahouse.server.gateway.fields import Fields, shown
 from teahouse.server.gateway.pictures import Media
-from teahouse.server.gateway.reading import Fields, shown
 
 _SHOWN: Final = ("text", "image", "document", "search_result")
 _SAID: Final = ("text", "thinking", "redacted_thinking", "tool_use")

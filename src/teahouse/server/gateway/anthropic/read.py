@@ -10,8 +10,8 @@ from teahouse.core.messages import JsonObject
 from teahouse.llm.provider import Effort, ModelRequest, OneTool, ToolChoice, ToolSpec
 from teahouse.server.gateway.anthropic.history import read_history
 from teahouse.server.gateway.dialect import Asked
+from teahouse.server.gateway.fields import Fields, read_object
 from teahouse.server.gateway.pictures import Media
-from teahouse.server.gateway.reading import Fields, read_object
 from teahouse.server.gateway.vocabulary import EFFORTS
 
 _FINDS_TOOLS: Final = "tool_search_tool"  # needless: every tool is told to the model anyway

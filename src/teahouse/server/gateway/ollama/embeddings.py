@@ -7,7 +7,7 @@ import msgspec
 from teahouse.core.messages import JsonObject
 from teahouse.llm.embedding import Embedded, EmbedRequest, Vector, floats
 from teahouse.server.gateway.dialect import EmbedAsked
-from teahouse.server.gateway.reading import Fields, read_object
+from teahouse.server.gateway.fields import Fields, read_object
 
 
 def read_embed(body: bytes) -> EmbedAsked:

@@ -11,7 +11,7 @@ import msgspec
 
 from teahouse.chat.scopes import AGENT
 from teahouse.core.messages import JsonObject
-from teahouse.server.gateway.reading import read_object
+from teahouse.server.gateway.fields import read_object
 from teahouse.server.ports import ModelEntry
 
 SPOKEN: Final = "0.12.6"

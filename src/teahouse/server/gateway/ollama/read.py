@@ -21,8 +21,8 @@ from teahouse.llm.settings import WireName
 from teahouse.server.gateway.broken_call import read_arguments
 from teahouse.server.gateway.carry import unpack
 from teahouse.server.gateway.dialect import Asked
+from teahouse.server.gateway.fields import Fields, read_object
 from teahouse.server.gateway.pictures import Media
-from teahouse.server.gateway.reading import Fields, read_object
 from teahouse.server.gateway.vocabulary import EFFORTS, JSON_ONLY, tool_of
 
 CARRIED: Final = "carried"

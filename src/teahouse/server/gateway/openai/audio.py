@@ -16,8 +16,8 @@ from teahouse.llm.speech import (
     Transcribed,
     TranscriptionRequest,
 )
-from teahouse.server.gateway.form import read_form
-from teahouse.server.gateway.reading import Fields, read_object
+from teahouse.server.gateway.fields import Fields, read_object
+from teahouse.server.gateway.multipart import read_form
 
 STREAM = "text/event-stream"
 _SPEECH = frozenset(

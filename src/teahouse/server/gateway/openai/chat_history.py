@@ -26,8 +26,8 @@ from teahouse.core.messages import (
 from teahouse.llm.tool_calls import arguments_text, read_call
 from teahouse.llm.wire.fields import as_object, as_objects
 from teahouse.server.gateway.carry import pack, unpack
+from teahouse.server.gateway.fields import Fields
 from teahouse.server.gateway.pictures import Media
-from teahouse.server.gateway.reading import Fields
 
 MARK: Final = "teahouse"
 _ROLES: Final[dict[str, Role]] = {

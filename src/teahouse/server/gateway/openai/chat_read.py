@@ -9,8 +9,8 @@ from teahouse.llm.provider import Effort, ModelRequest, OneTool, ToolChoice, Too
 from teahouse.llm.settings import WireName
 from teahouse.llm.wire.fields import as_object
 from teahouse.server.gateway.dialect import Asked
+from teahouse.server.gateway.fields import Fields, read_object
 from teahouse.server.gateway.openai.chat_history import ChatHistory
-from teahouse.server.gateway.reading import Fields, read_object
 from teahouse.server.gateway.vocabulary import JSON_ONLY, tool_of
 
 _OWN: Final = (

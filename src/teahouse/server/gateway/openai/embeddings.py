@@ -8,7 +8,7 @@ import msgspec
 
 from teahouse.llm.embedding import Embedded, EmbedRequest, Input, Vector, floats, packed
 from teahouse.server.gateway.dialect import EmbedAsked
-from teahouse.server.gateway.reading import Fields, read_object
+from teahouse.server.gateway.fields import Fields, read_object
 
 _KNOWN = frozenset({"model", "input", "dimensions", "encoding_format"})
 _INPUT = "string | string[] | integer[] | integer[][], not empty"

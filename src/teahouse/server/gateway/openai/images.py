@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from teahouse.core.messages import JsonObject
 from teahouse.llm.pictures import Painted, Picture, PictureRequest
-from teahouse.server.gateway.reading import read_object
+from teahouse.server.gateway.fields import read_object
 
 _KNOWN = frozenset({"model", "prompt", "n", "stream", "partial_images"})
 

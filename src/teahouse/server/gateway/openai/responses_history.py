@@ -22,9 +22,9 @@ from teahouse.core.messages import (
 from teahouse.llm.any_history import as_json
 from teahouse.llm.tool_calls import read_call
 from teahouse.server.gateway import carry
+from teahouse.server.gateway.fields import Fields, shown
 from teahouse.server.gateway.openai.responses_items import CALL, OPAQUE, THOUGHT
 from teahouse.server.gateway.pictures import Media
-from teahouse.server.gateway.reading import Fields, shown
 
 _ROLES: Final[dict[str, Role]] = {
     "user": "user",

@@ -12,10 +12,10 @@ from teahouse.core.messages import JsonObject, Message, Text
 from teahouse.llm.provider import Effort, ModelRequest, OneTool, ToolChoice, ToolSpec
 from teahouse.llm.settings import WireName
 from teahouse.server.gateway.dialect import Asked
+from teahouse.server.gateway.fields import Fields, read_object, shown
 from teahouse.server.gateway.kept_responses import Shelf
 from teahouse.server.gateway.openai.responses_history import History
 from teahouse.server.gateway.pictures import Media
-from teahouse.server.gateway.reading import Fields, read_object, shown
 from teahouse.server.gateway.vocabulary import EFFORTS, JSON_ONLY, tool_of
 
 _SUMMARIES: Final = ("auto", "concise", "detailed")
