@@ -24,7 +24,7 @@ PAGE_SOURCES := $(shell find web src/teahouse/locales -type f \
 	-not -name '*.py' -not -name '*.pyc' 2>/dev/null)
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix web
 
-.PHONY: help run test check fix bench web dist docs reference picture judges lock crash powerloss \
+.PHONY: help run test check fix bench web dist docs reference picture judges mcp lock crash powerloss \
 	faults system clean
 
 help: ## List these commands
@@ -65,6 +65,8 @@ picture: $(STAMPS)/dev $(PAGE) ## Take the picture of the page that README shows
 	@TEAHOUSE_PICTURES=docs/images $(BIN)/pytest -q tests/browser/test_readme_picture.py
 
 judges: $(STAMPS)/judges $(STAMPS)/judges-js ## Install the vendors' own clients, for tests/judges
+
+mcp: $(STAMPS)/mcp $(STAMPS)/mcp-js ## Install others' MCP servers and the official suite, for tests/tools/mcp
 
 crash: $(STAMPS)/dev ## Kill the server N=200 times while people talk, and look for what got lost
 	@$(PY) -m teahouse.testing.crash --rounds $(N)
@@ -113,6 +115,21 @@ $(STAMPS)/judges-js: tests/judges/js/package.json tests/judges/js/package-lock.j
 	@mkdir -p $(VENV)/judges-js
 	@cp $^ $(VENV)/judges-js
 	@PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix $(VENV)/judges-js ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# MCP servers of others, and the official suite.
+
+$(STAMPS)/mcp: requirements/mcp.txt | $(STAMPS)/run
+	@echo "Installing MCP servers of others"
+	@rm -rf $(VENV)/mcp
+	@$(PY) -m venv --without-pip $(VENV)/mcp
+	@$(PIP) --python $(VENV)/mcp/bin/python install --no-compile --no-deps --requirement $<
+	@touch $@
+
+$(STAMPS)/mcp-js: tests/tools/mcp/js/package.json tests/tools/mcp/js/package-lock.json | $(STAMPS)/run
+	@mkdir -p $(VENV)/mcp-js
+	@cp $^ $(VENV)/mcp-js
+	@PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix $(VENV)/mcp-js ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 # The page: built only when something it is made of has changed.

@@ -52,6 +52,7 @@ STEPS = (
     Step("page-test", "npm --prefix web run --silent test", after=("node",)),
     Step("page", "make -s web", after=("node",)),
     Step("judges", "make -s judges", cores=0, after=("node",)),
+    Step("mcp", "make -s mcp", cores=0, after=("judges",)),
     Step("docs", "mkdocs build --strict"),
     Step("powerloss", "python -m teahouse.testing.powerloss --states 1500"),
     Step("crash", "python -m teahouse.testing.crash --rounds 20"),
@@ -59,7 +60,7 @@ STEPS = (
         "pytest",
         f"{PYTEST} -m not(browser)",
         cores=CORES,
-        after=("system", "model", "page", "judges"),
+        after=("system", "model", "page", "judges", "mcp"),
     ),
     # Playwright keeps an event loop in the worker's thread, where async tests want their own.
     Step("browser", f"{PYTEST} -m browser", cores=CORES, after=("system", "model", "page")),
