@@ -61,11 +61,9 @@ class Collector:
         return TracedParticipants(participants, self.telemetry, name_of, content=self._content)
 
     async def close(self) -> None:
-        await asyncio.to_thread(self._close)
-
-    def _close(self) -> None:
-        self._tracers.shutdown()
-        self._meters.shutdown(timeout_millis=EXPORT_S * 1000)
+        async with asyncio.TaskGroup() as group:  # each may have to wait for its last try
+            group.create_task(asyncio.to_thread(self._tracers.shutdown))
+            group.create_task(asyncio.to_thread(self._meters.shutdown, EXPORT_S * 1000))
 
 
 class TracedParticipants(Participants):
