@@ -38,9 +38,14 @@ class House:
             folder / "m.gguf",
             threads=1,
             context=512,
-            tell=lambda *news: self._news.put(news),
+            tell=self._hear,
             python=str(engine),
         )
+
+    def _hear(self, state: State, address: Address | None, problem: str) -> None:
+        if state == "starting" and problem:  # after a death: no need to wait for its turn
+            self.process.want()
+        self._news.put((state, address, problem))
 
     def wait_for(self, state: State) -> tuple[Address | None, str]:
         while True:
