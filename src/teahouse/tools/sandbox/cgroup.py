@@ -21,6 +21,7 @@ from teahouse.tools.sandbox.command import Limits
 log = logging.getLogger(__name__)
 
 _ATTEMPTS, _PAUSE_S = 100, 0.02
+_PREFIX = "teahouse"
 _ROOT = Path("/sys/fs/cgroup")
 _V1 = {"memory": ("memory.limit_in_bytes", "memory.oom_control"), "pids": ("pids.max", "")}
 _V2 = {"memory": ("memory.max", "memory.events"), "pids": ("pids.max", "")}
@@ -59,28 +60,42 @@ class Group(Struct, frozen=True):
 
 def make(limits: Limits) -> Group:
     """Never raises: what the kernel or its owner refuses is left out."""
-    name = new_id("teahouse")
+    name = new_id(_PREFIX)
     folders: dict[str, Path] = {}
     events: Path | None = None
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
-        _, controllers, path = line.split(":", 2)
-        for controller, most in (("memory", limits.memory), ("pids", limits.processes)):
-            if controller in folders or controllers not in (controller, ""):
-                continue
-            parent = (_ROOT / controllers / path.lstrip("/")) if controllers else _v2(path)
-            limit, counter = (_V1 if controllers else _V2)[controller]
-            folder = parent / name
-            if _made(folder, limit, most):
-                folders[controller] = folder
-                events = folder / counter if counter else events
-                if controller == "memory":
-                    _no_swap(folder, most)
+    most = {"memory": limits.memory, "pids": limits.processes}
+    for controller, parent, files in _parents():
+        limit, counter = files[controller]
+        folder = parent / name
+        if controller in folders or not _made(folder, limit, most[controller]):
+            continue
+        folders[controller] = folder
+        events = folder / counter if counter else events
+        if controller == "memory":
+            _no_swap(folder, limits.memory)
     return Group(folders, events)
 
 
-def _v2(path: str) -> Path:
-    root = _ROOT / "unified"
-    return (root if root.is_dir() else _ROOT) / path.lstrip("/")
+def sweep() -> None:
+    """Remove what a server that was killed has left behind. A group in use refuses to go."""
+    for parent in {parent for _, parent, _ in _parents()}:
+        with suppress(OSError):
+            for folder in parent.glob(f"{_PREFIX}_*"):
+                with suppress(OSError):
+                    folder.rmdir()
+
+
+def _parents() -> list[tuple[str, Path, dict[str, tuple[str, str]]]]:
+    """Where groups of ours would lie: the controller, our own group of it, its files."""
+    found: list[tuple[str, Path, dict[str, tuple[str, str]]]] = []
+    with suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            root = _ROOT / (controllers or "unified")
+            parent = (root if root.is_dir() else _ROOT) / path.lstrip("/")
+            files = _V1 if controllers else _V2
+            found += [(one, parent, files) for one in files if controllers in (one, "")]
+    return found
 
 
 def _made(folder: Path, limit: str, most: int) -> bool:

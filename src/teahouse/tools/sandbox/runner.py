@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 
 from teahouse.core.clock import Clock, SystemClock
-from teahouse.tools.sandbox import child, probe, watch
+from teahouse.tools.sandbox import cgroup, child, probe, watch
 from teahouse.tools.sandbox.command import (
     Command,
     Ending,
@@ -43,6 +43,7 @@ class Sandbox:
         """What wall stands here, found out once by trying to get through it."""
         async with self._probing:
             if self._state is None:
+                await asyncio.to_thread(cgroup.sweep)
                 self._state = await probe.state(self._run, self._program)
             return self._state
 
