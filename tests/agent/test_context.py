@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
+from teahouse.agent.guard import Guard
 from teahouse.agent.loop import AgentParticipant, Folding
 from teahouse.agent.participant import Step, Turn
 from teahouse.core.events import RunEvent
@@ -18,6 +20,7 @@ from teahouse.llm.summary import Summaries
 from teahouse.llm.tokens import estimate_messages
 from teahouse.llm.tool import Content, ToolContext
 from teahouse.llm.usage import CallRecord
+from teahouse.testing.approvals import gate
 from teahouse.testing.providers import Script, ScriptedProvider
 
 pytestmark = pytest.mark.anyio
@@ -84,6 +87,7 @@ async def respond(provider: ScriptedProvider, folding: Folding | None, language:
         model="acme/fake",
         system=say("system", "rules"),
         tools={"now": Now()},
+        guard=partial(Guard, gate(), "a_1"),
         limits=Limits(),
         window=WINDOW,
         folding=folding,

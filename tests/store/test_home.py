@@ -264,7 +264,7 @@ async def test_the_check_at_the_start_does_not_make_a_large_home_wait(
         connection.exec_driver_sql(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) "
             "INSERT INTO agent "
-            "SELECT 'a_' || i, 'u', i, i, '', '', 0, NULL, NULL, 1, 0, 0, 0 FROM n"
+            "SELECT 'a_' || i, 'u', i, i, '', '', 0, NULL, NULL, 1, 0, 0, 0, '{}' FROM n"
         )
     impatient = FakeClock(tick_s=0)
     looks = 0
@@ -315,6 +315,9 @@ async def test_keys_from_before_scopes_may_do_what_they_could(
             connection.exec_driver_sql(f"ALTER TABLE api_key DROP COLUMN {name}")
         for name in ("written", "instead_of"):
             connection.exec_driver_sql(f"ALTER TABLE provider_call DROP COLUMN {name}")
+        connection.exec_driver_sql("ALTER TABLE agent DROP COLUMN permissions")
+        for name in ("approval", "permission_grant"):
+            connection.exec_driver_sql(f"DROP TABLE {name}")
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0003'")
         connection.exec_driver_sql(
             "INSERT INTO person (id, name, folded, role, epoch, created_at)"

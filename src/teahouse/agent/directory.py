@@ -8,8 +8,9 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from msgspec import UNSET, Struct, UnsetType, structs
+from msgspec import UNSET, Struct, UnsetType, field, structs
 
+from teahouse.agent.permission import Rule, Rules, check_rules
 from teahouse.agent.ports import AgentRecord, Agents
 from teahouse.agent.workspace import Workspaces, check_soul, folder_name
 from teahouse.core import i18n
@@ -39,6 +40,7 @@ class AgentDraft(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     model: str | None = None
     temperature: float | None = None
     shared: bool = False
+    permissions: dict[str, Rule] = field(default_factory=dict[str, Rule])
 
 
 class AgentChanges(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -51,6 +53,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     temperature: float | UnsetType | None = UNSET
     shared: bool | UnsetType = UNSET
     archived: bool | UnsetType = UNSET
+    permissions: dict[str, Rule] | UnsetType = UNSET
 
 
 class Directory:
@@ -80,6 +83,10 @@ class Directory:
         if not _sees(person.id, row):
             raise NotFound("agent_unknown", agent=agent)
         return row
+
+    async def rules_of(self, agent: AgentId) -> Rules:
+        """For the agent's own run: which tools it may use at this moment."""
+        return (await self._agents.get(agent)).permissions
 
     async def named(self, person: PersonId, name: str) -> AgentRecord:
         """The agent that the person means by a name or an id; their own before a shared one.
@@ -114,6 +121,7 @@ class Directory:
         name = clean_name(draft.name)
         _check(draft.description, draft.temperature)
         check_soul(draft.soul)
+        check_rules(draft.permissions)
         async with self._changing:
             rows = await self._agents.all()
             taken = await asyncio.to_thread(self._workspaces.names)
@@ -132,6 +140,7 @@ class Directory:
                 archived=False,
                 created_at=now,
                 updated_at=now,
+                permissions=draft.permissions,
             )
             await asyncio.to_thread(self._workspaces.create, workspace, draft.soul)
             try:
@@ -155,6 +164,7 @@ class Directory:
         if "model" in fields:
             fields["model"] = fields["model"] or None
         _check(fields.get("description", ""), fields.get("temperature"))
+        check_rules(fields.get("permissions", {}))
         if changes.soul is not UNSET:
             check_soul(changes.soul)
         async with self._changing:
@@ -190,10 +200,11 @@ class Directory:
         rows = [row for row in await self._agents.all() if row.owner == owner.id]
         for draft in _starters(language) if not rows else ():
             await self.create(owner, draft)
-        former = {starter: place for known in i18n.LANGUAGES for place, starter in _numbered(known)}
+        former = [numbered for known in i18n.LANGUAGES for numbered in _numbered(known)]
         for row in rows:
             try:
-                place = former.get(_draft_of(await self.get(owner, row.id)))
+                draft = _draft_of(await self.get(owner, row.id))
+                place = next((place for place, starter in former if starter == draft), None)
                 if place is not None:
                     new = _starters(language)[place]
                     changes = AgentChanges(
@@ -242,6 +253,7 @@ def _draft_of(agent: Agent) -> AgentDraft:
         model=agent.model,
         temperature=agent.temperature,
         shared=agent.shared,
+        permissions=agent.permissions,
     )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from teahouse.agent.guard import Guard
 from teahouse.agent.participant import Journal, Reply, ReplyStep, ResultStep, Step, Turn
 from teahouse.core import i18n
 from teahouse.core.errors import Problem, ProviderError, TeahouseError
@@ -57,15 +58,16 @@ class AgentParticipant:
         model: str,
         system: Message,
         tools: Mapping[str, Tool],
+        guard: Callable[[Turn, Emit], Guard],
         limits: Limits,
         window: int | None = None,
         temperature: float | None = None,
         folding: Folding | None = None,
     ) -> None:
-        """`window`: tokens that the model takes, question and answer together, if known. Without
-        `folding` what is too old for it is cut."""
+        """`guard` stands before all `tools`. `window`: tokens that the model takes, question and
+        answer together, if known. Without `folding` what is too old for it is cut."""
         self._id, self._client, self._model = agent, client, model
-        self._system, self._tools, self._limits = system, tools, limits
+        self._system, self._tools, self._guard, self._limits = system, tools, guard, limits
         self._window, self._temperature, self._folding = window, temperature, folding
 
     async def respond(self, turn: Turn, journal: Journal, emit: Emit, /) -> Reply:
@@ -86,13 +88,14 @@ class AgentParticipant:
             conversation=turn.conversation or turn.caller.conversation,
             run=turn.run,
         )
+        guard = self._guard(turn, emit)
         result = await run_loop(
             partial(self._ask, caller),
             request,
-            self._tools,
+            await guard.over(self._tools),
             context,
             emit,
-            hooks=_Recorder(journal, self._model),
+            hooks=_Recorder(journal, self._model, guard),
             limits=self._limits,
             steps=_recorded(turn.steps),
         )
@@ -162,8 +165,8 @@ async def _nobody_listens(events: Sequence[RunEvent]) -> None:
 class _Recorder:
     """Writes each finished step to the journal before the next one starts."""
 
-    def __init__(self, journal: Journal, model: str) -> None:
-        self._journal, self._model = journal, model
+    def __init__(self, journal: Journal, model: str, guard: Guard) -> None:
+        self._journal, self._model, self._guard = journal, model, guard
 
     async def replied(self, message: Message, done: ReplyDone, elapsed_ms: int, /) -> None:
         step = ReplyStep(
@@ -177,6 +180,7 @@ class _Recorder:
 
     async def resulted(self, result: ToolResult, elapsed_ms: int, /) -> None:
         await self._journal.append(ResultStep(result=result, elapsed_ms=elapsed_ms))
+        self._guard.resulted(result)
 
 
 def _recorded(steps: Sequence[Step]) -> tuple[Recorded, ...]:

@@ -7,8 +7,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from teahouse import __version__
+from teahouse.agent.approval import Desk
 from teahouse.agent.directory import Directory
 from teahouse.agent.finder import AgentFinder, Surroundings
+from teahouse.agent.guard import Gate
 from teahouse.agent.participant import Participants
 from teahouse.agent.titles import suggest_title
 from teahouse.app.endpoints import Endpoints
@@ -63,6 +65,7 @@ class House:
         self._store, self._clock, self._alone = store, clock, alone
         home = settings.config.home
         self.directory = Directory(store.agents, home / "agents", clock)
+        self.desk = Desk(store.approvals, clock)
         self._bus = Bus(clock, boot=store.boot)
         self._transport = Transport(clock)
         self._endpoints = Endpoints(self._transport, self._bytes)
@@ -88,7 +91,7 @@ class House:
         self._tasks = Supervisor()
         tools = {tool.spec.name: tool for tool in self._tools()}
         specs = [tool.spec for tool in tools.values()]
-        self._local = Embedded(settings, self._transport, self._tasks, tools=specs)
+        self._local = Embedded(settings, self._transport, self._tasks, tools=specs, ahead=not alone)
         self.models = HouseModels(
             self._endpoints, settings, self._local, ledger=self.takers, prices=self._prices
         )
@@ -97,8 +100,16 @@ class House:
             self._client,
             clock,
             tools=tools,
+            gate=Gate(
+                approvals=store.approvals,
+                desk=self.desk,
+                clock=clock,
+                rules=self.directory.rules_of,
+                wait_s=lambda: settings.config.approvals.wait_s,
+            ),
             surroundings=self._surroundings,
         )
+        self.tools_of = self._finder.tools_of
         participants = self._participants()
         self.inference = HouseInference(
             self._client,

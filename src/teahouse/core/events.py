@@ -19,6 +19,7 @@ from teahouse.core.messages import (
     Message,
     Part,
     ParticipantId,
+    PersonId,
     Post,
     PostId,
     RunId,
@@ -31,6 +32,9 @@ from teahouse.core.messages import (
 VERSION = 1
 DeltaKind: TypeAlias = Literal["text", "thinking", "tool_call"]
 Reason: TypeAlias = Literal["stop", "length", "tool_calls", "content_filter"]
+Effect: TypeAlias = Literal["read", "write", "external"]
+"""What a tool call may do: look; change what is the agent's own; reach anything else."""
+ApprovalState: TypeAlias = Literal["asked", "granted", "denied", "expired"]
 
 
 class PartDelta(Struct, frozen=True, kw_only=True, tag="stream_chunk"):
@@ -75,6 +79,25 @@ class ToolStarted(Struct, frozen=True, kw_only=True, tag="tool_call"):
 class ToolFinished(Struct, frozen=True, kw_only=True, tag="tool_result"):
     result: ToolResult
     elapsed_ms: int = 0
+
+
+class Approval(Struct, frozen=True, kw_only=True, tag="approval", omit_defaults=True):
+    """A person is asked whether a call may be made, or has answered; the newest of one id counts.
+
+    `arguments` are those that the tool gets. `reason` is a code that says why it is asked. `words`
+    are those of a plain command: an answer may hold for others that begin alike.
+    """
+
+    id: str  # ap_…
+    call: str
+    tool: str
+    arguments: JsonObject
+    effect: Effect
+    reason: str
+    state: ApprovalState
+    expires_at: datetime
+    words: tuple[str, ...] = ()
+    decided_by: PersonId | None = None
 
 
 class RunFailed(Struct, frozen=True, kw_only=True, tag="error", omit_defaults=True):
@@ -122,6 +145,7 @@ RunEvent: TypeAlias = (
     | StreamStart
     | ToolStarted
     | ToolFinished
+    | Approval
     | RunFailed
     | StreamEnd
 )
@@ -180,14 +204,19 @@ def unfinished(events: Sequence[RunEvent]) -> tuple[Part, ...]:
 def compact(events: Iterable[RunEvent]) -> list[RunEvent]:
     """Shorten what has happened so far to what a late reader needs: `fold` stays the same.
 
-    Deltas of a finished part are dropped, those of an open part become one.
+    Deltas of a finished part are dropped, those of an open part become one. Of an approval the
+    newest word stays.
     """
     short: list[RunEvent] = []
     open_parts: dict[int, _OpenPart] = {}
+    approvals: dict[str, int] = {}  # where each stands
     for event in events:
         match event:
             case StreamStart():
-                short, open_parts = [event], {}
+                short, open_parts, approvals = [event], {}, {}
+            case Approval():
+                place = approvals.setdefault(event.id, len(short))
+                short[place : place + 1] = [event]
             case PartDelta():
                 part = open_parts.get(event.index)
                 if part is None:

@@ -13,6 +13,7 @@ from msgspec import NODEFAULT, Struct
 
 from teahouse.core.codec import encode
 from teahouse.core.errors import ToolFailed
+from teahouse.core.events import Effect
 from teahouse.core.messages import Blob, JsonObject, Text
 from teahouse.llm.provider import ToolSpec
 from teahouse.llm.tool import Content, Tool, ToolContext
@@ -26,26 +27,32 @@ _PARAMETER = re.compile(r"^(?::param )?(\w+)(?: \([^)]*\))?:\s*(.+)$")
 @overload
 def as_tool(function: Function, /) -> Tool: ...
 @overload
-def as_tool(*, repeatable: bool = False) -> Callable[[Function], Tool]: ...
 def as_tool(
-    function: Function | None = None, /, *, repeatable: bool = False
+    *, repeatable: bool = False, effect: Effect | None = None
+) -> Callable[[Function], Tool]: ...
+def as_tool(
+    function: Function | None = None,
+    /,
+    *,
+    repeatable: bool = False,
+    effect: Effect | None = None,
 ) -> Tool | Callable[[Function], Tool]:
     """Decorate a typed function with `@as_tool` or `@as_tool(repeatable=True)`.
 
     It may be async; else it runs in a thread. What it returns is told as text, or as JSON where it
     is none. A parameter of type `ToolContext` is filled in and not shown to the model. It may raise
-    `ToolFailed` with a text for the model.
+    `ToolFailed` with a text for the model. `effect` is for whoever asks people before a call.
     """
 
     def made(function: Function) -> Tool:
-        return _FunctionTool(function, repeatable=repeatable)
+        return _FunctionTool(function, repeatable=repeatable, effect=effect)
 
     return made if function is None else made(function)
 
 
 class _FunctionTool:
-    def __init__(self, function: Function, *, repeatable: bool) -> None:
-        self.function, self.repeatable = function, repeatable
+    def __init__(self, function: Function, *, repeatable: bool, effect: Effect | None) -> None:
+        self.function, self.repeatable, self.effect = function, repeatable, effect
         parameters = inspect.signature(function).parameters
         hints = get_type_hints(function, include_extras=True)
         self._context = [name for name in parameters if hints.get(name) is ToolContext]

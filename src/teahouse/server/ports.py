@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct, field
 
+from teahouse.agent.approval import Desk
 from teahouse.agent.directory import Directory
+from teahouse.agent.finder import ToolOfAgent
 from teahouse.chat.ports import Files
 from teahouse.core.events import StreamEvent
 from teahouse.core.i18n import Language
-from teahouse.core.messages import JsonObject, Person
+from teahouse.core.messages import AgentId, JsonObject, Person
 from teahouse.llm.compare import CaseName, Comparison
 from teahouse.llm.embedding import Embedded, EmbedRequest
 from teahouse.llm.pictures import Painted, PictureRequest
@@ -146,6 +148,8 @@ class House(Protocol):
     @property
     def directory(self) -> Directory: ...
     @property
+    def desk(self) -> Desk: ...
+    @property
     def files(self) -> Files: ...
     @property
     def settings(self) -> Settings: ...
@@ -155,6 +159,10 @@ class House(Protocol):
     def inference(self) -> Inference: ...
     @property
     def usage(self) -> UsageSums: ...
+    async def tools_of(self, person: Person, agent: AgentId, /) -> Sequence[ToolOfAgent]:
+        """Every tool, and whether the agent may use it. Raises `NotFound`."""
+        ...
+
     @property
     def language(self) -> Language: ...
     @property

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from msgspec import structs
 from sqlalchemy import Connection, delete, insert, select, update
 
+from teahouse.agent.permission import Rule
 from teahouse.agent.ports import AgentRecord, Agents
 from teahouse.core.errors import Conflict, NotFound
 from teahouse.core.names import folded
 from teahouse.store.database import Database
-from teahouse.store.rows import AnyRow
+from teahouse.store.rows import AnyRow, to_json
 from teahouse.store.schema import agent as table
 
 _FIELDS = AgentRecord.__struct_fields__
 _COLUMNS = [table.c[name] for name in _FIELDS]
+
+_rules = msgspec.json.Decoder(dict[str, Rule])
 
 
 class SqlAgents(Agents):
@@ -54,11 +58,14 @@ class SqlAgents(Agents):
 
 
 def _values(record: AgentRecord) -> dict[str, Any]:
-    return {**structs.asdict(record), "folded": folded(record.name)}
+    rules = to_json(record.permissions)
+    return {**structs.asdict(record), "folded": folded(record.name), "permissions": rules}
 
 
 def _record(row: AnyRow) -> AgentRecord:
-    return AgentRecord(**dict(zip(_FIELDS, row, strict=True)))
+    values = dict(zip(_FIELDS, row, strict=True))
+    values["permissions"] = _rules.decode(row.permissions)
+    return AgentRecord(**values)
 
 
 def _load(connection: Connection, agent_id: str) -> AgentRecord:

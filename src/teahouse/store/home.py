@@ -17,6 +17,7 @@ from teahouse.core.disk import refused_by_disk, sync_folder
 from teahouse.core.errors import HomeInUse, Invalid, StorageDamaged
 from teahouse.core.ids import new_bytes
 from teahouse.store.agents import SqlAgents
+from teahouse.store.approvals import SqlApprovals
 from teahouse.store.behind import Behind
 from teahouse.store.database import Database
 from teahouse.store.engine import Driver, StandardDriver, make_engine, translated
@@ -42,6 +43,7 @@ class Store(Struct, frozen=True):
     queue: SqlRunQueue
     people: SqlPeople
     agents: SqlAgents
+    approvals: SqlApprovals
     files: BlobFiles
     secrets: SealedSecrets
     ledger: SqlLedger
@@ -78,6 +80,7 @@ async def open_store(
                 queue=SqlRunQueue(database),
                 people=SqlPeople(database, files.sweep),
                 agents=SqlAgents(database),
+                approvals=SqlApprovals(database),
                 files=files,
                 secrets=SealedSecrets(database, key),
                 ledger=SqlLedger(database, behind),

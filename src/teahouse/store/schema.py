@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-REVISION = "0006"  # what `migrations` leads to; a test compares the two
+REVISION = "0007"  # what `migrations` leads to; a test compares the two
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -134,6 +134,7 @@ agent = Table(
     Column("archived", Boolean, nullable=False),
     _instant("created_at"),
     _instant("updated_at"),
+    _text("permissions", default="{}"),  # JSON: a rule for each tool or beginning of names
 )
 Index(
     "agent_name",
@@ -261,6 +262,48 @@ step = Table(
     _text("body"),
     _instant("at"),
 )
+
+# Approvals --------------------------------------------------------------------------------------
+
+approval = Table(
+    "approval",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("run", Text, ForeignKey("run.id", ondelete="CASCADE"), nullable=False),
+    _text("conversation"),
+    _text("agent"),
+    Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
+    _text("call"),
+    Column("turn", Integer, nullable=False),  # of the calls of this id in the run
+    _text("tool"),
+    _text("arguments"),  # JSON, as the tool gets them
+    _text("effect"),
+    _text("reason"),
+    _text("words"),  # JSON
+    _text("state"),  # asked, granted, denied or expired
+    _instant("asked_at"),
+    _instant("expires_at"),
+    _text("decided_by", nullable=True),
+    _instant("decided_at", nullable=True),
+    _instant("used_at", nullable=True),  # when the call began
+)
+Index("approval_call", approval.c.run, approval.c.call, approval.c.turn, unique=True)
+Index("approval_person", approval.c.person, approval.c.id)
+Index("approval_state", approval.c.person, approval.c.state, approval.c.id)
+
+permission_grant = Table(
+    "permission_grant",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("agent", Text, ForeignKey("agent.id", ondelete="CASCADE"), nullable=False),
+    Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
+    _text("tool"),
+    _instant("created_at"),
+    _text("arguments", nullable=True),  # JSON; NULL where other arguments will do
+    _text("words"),  # JSON
+    _instant("until", nullable=True),
+)
+Index("permission_grant_of", permission_grant.c.person, permission_grant.c.agent)
 
 # Files and secrets ------------------------------------------------------------------------------
 

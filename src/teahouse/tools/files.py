@@ -34,13 +34,13 @@ _LONGEST_LINE: Final = 300
 
 def file_tools(root_of: RootOf) -> tuple[Tool, ...]:
     files = _Files(root_of)
-    again = as_tool(repeatable=True)
+    look = as_tool(repeatable=True, effect="read")
     return (
-        again(files.read_file),
-        again(files.write_file),
-        as_tool(files.edit_file),
-        again(files.list_dir),
-        again(files.search_files),
+        look(files.read_file),
+        as_tool(repeatable=True, effect="write")(files.write_file),
+        as_tool(effect="write")(files.edit_file),
+        look(files.list_dir),
+        look(files.search_files),
     )
 
 

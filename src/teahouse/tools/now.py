@@ -15,6 +15,7 @@ CHINESE_DAYS = ("星期一", "星期二", "星期三", "星期四", "星期五",
 
 class Now:
     repeatable = True
+    effect = "read"
     spec = ToolSpec(
         name="now",
         description="Tell the present date and time.",

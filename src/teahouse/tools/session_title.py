@@ -17,6 +17,7 @@ Rename: TypeAlias = Callable[[ToolContext, str], Awaitable[str]]
 
 class SessionTitle:
     repeatable = True
+    effect = "write"
     spec = ToolSpec(
         name="session_title",
         description="Give this conversation a short title.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from teahouse.server.routes import (
     agents,
+    approvals,
     conversations,
     docs,
     entry,
@@ -25,6 +26,7 @@ MANAGING = (  # what a gateway alone has too
 HANDLERS = (
     *MANAGING,
     *agents.HANDLERS,
+    *approvals.HANDLERS,
     *conversations.HANDLERS,
     *runs.HANDLERS,
     *files.HANDLERS,

@@ -7,6 +7,7 @@ from litestar.params import FromPath, FromQuery, JSONBody
 from msgspec import structs
 
 from teahouse.agent.directory import Agent, AgentChanges, AgentDraft
+from teahouse.agent.finder import ToolOfAgent
 from teahouse.chat.ports import Page
 from teahouse.server.answers import whole
 from teahouse.server.body import Request
@@ -44,9 +45,23 @@ async def change_agent(
     return await request.house.directory.change(request.person, agent, data)
 
 
+@get("/api/agents/{agent:str}/tools")
+async def list_tools(request: Request, agent: FromPath[str]) -> Page[ToolOfAgent]:
+    """Every tool there is, and whether the agent may use it."""
+    return whole(await request.house.tools_of(request.person, agent))
+
+
 @delete("/api/agents/{agent:str}")
 async def remove_agent(request: Request, agent: FromPath[str]) -> None:
     await request.house.directory.remove(request.person, agent)
 
 
-HANDLERS = (list_agents, create_agent, get_agent, replace_agent, change_agent, remove_agent)
+HANDLERS = (
+    list_agents,
+    create_agent,
+    get_agent,
+    replace_agent,
+    change_agent,
+    list_tools,
+    remove_agent,
+)
