@@ -74,3 +74,28 @@ async def test_two_keys_in_one_header_s_place_are_two_keys(guest: Guest, header:
         await writer.wait_closed()
 
     assert b" 401 " in status
+
+
+async def test_no_agent_answers_for_a_model_that_nobody_named(tmp_path: Path) -> None:
+    async with Endpoint() as endpoint:
+        default = {"TEAHOUSE_DEFAULT_MODEL": "agent/Host"}
+        async with (
+            running(tmp_path, **fake(endpoint) | default) as guest,
+            aiohttp.ClientSession() as session,
+        ):
+            models, _ = await key(guest, "models")
+            body = body_of(CHAT, "", "tea")
+            status, said, _ = await Client(guest, session, models).post(CHAT, body)
+
+    assert (status, json.loads(said)["error"]["code"]) == (404, "model_not_found")
+
+
+async def test_a_model_that_is_not_there_is_told_the_providers_alone(tmp_path: Path) -> None:
+    async with Endpoint() as endpoint:
+        alias = {"TEAHOUSE_ALIASES": '{"fast": {"fake/fake": 1}}'}
+        async with running(tmp_path, **fake(endpoint) | alias) as guest:
+            status, said = await guest.ask("GET", "/v1/models/none")
+
+    assert status == 404
+    assert "here: agent, fake" in said["error"]["message"]
+    assert "aliases" not in said["error"]["message"]

@@ -59,7 +59,7 @@ class HouseInference:
         self, model: str | None, request: ModelRequest, caller: Caller, /
     ) -> AsyncGenerator[Batch, None]:
         name = self._named(model)
-        if name.startswith(AGENT):
+        if model and name.startswith(AGENT):  # what a key may do was judged by what it named
             work = partial(self._take_turn, name.removeprefix(AGENT), request, caller)
             return pulled(work)
         return self._client.stream(name, request, caller=caller)

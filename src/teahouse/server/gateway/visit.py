@@ -114,7 +114,8 @@ class Visit:
         for entry in found:
             if entry.id == name:
                 return entry
-        raise NoSuchModel(name, ", ".join(sorted({entry.provider for entry in found})))
+        there = {entry.provider for entry in found if "/" in entry.id}  # an alias has none
+        raise NoSuchModel(name, ", ".join(sorted(there)))
 
     def now(self) -> datetime:
         return _clock.now()
