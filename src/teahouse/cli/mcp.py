@@ -15,7 +15,7 @@ from teahouse.cli.answer import Show, hear
 from teahouse.cli.ask import Message, nowhere, put
 from teahouse.cli.call import ask as call
 from teahouse.cli.client import Client, Refused, ServerGone
-from teahouse.cli.options import Home
+from teahouse.cli.options import Home, Json
 from teahouse.cli.terminal import Terminal
 from teahouse.core.errors import ToolFailed
 
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from teahouse.tools.mcp.offer import Card, Reply
 
 
-def mcp(ctx: typer.Context, *, home: Home = None) -> None:
+def mcp(ctx: typer.Context, *, home: Home = None, as_json: Json = False) -> None:
+    _ = as_json  # what it prints is JSON in any case
+
     async def work(_: Terminal, client: Client) -> None:
         from teahouse.tools.mcp.offer import over_stdio, server
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -145,3 +147,12 @@ async def test_a_new_secret_is_a_change_and_a_kept_one_does_not_follow_to_anothe
     with pytest.raises(SettingsError) as raised:
         await live.patch({"mcp.servers.far.url": "https://evil.example/mcp"})
     assert raised.value.code == "setting_key_for_new_address"
+
+
+def test_nothing_heavy_is_loaded_before_a_server_is_entered() -> None:
+    asked = (
+        "import sys, teahouse.tools.mcp.servers, teahouse.cli.main, teahouse.config.live\n"
+        "print(*({'mcp', 'mcp_types', 'httpx2', 'pydantic', 'starlette'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

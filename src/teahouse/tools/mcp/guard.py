@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import sys
 import time
 from contextlib import suppress
@@ -69,7 +70,7 @@ def _end(code: int) -> None:
                 os.kill(pid, number)
             asked.add(pid)
         _bury()
-        time.sleep(_LOOK_S)
+        select.select((), (), (), _LOOK_S)
     os._exit(code)
 
 
