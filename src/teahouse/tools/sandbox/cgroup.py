@@ -60,7 +60,7 @@ class Group(Struct, frozen=True):
 
 def make(limits: Limits) -> Group:
     """Never raises: what the kernel or its owner refuses is left out."""
-    name = new_id(_PREFIX)
+    name = new_id(f"{_PREFIX}{os.getpid()}")  # whose it is, for `sweep`
     folders: dict[str, Path] = {}
     events: Path | None = None
     most = {"memory": limits.memory, "pids": limits.processes}
@@ -77,12 +77,15 @@ def make(limits: Limits) -> Group:
 
 
 def sweep() -> None:
-    """Remove what a server that was killed has left behind. A group in use refuses to go."""
+    """Remove what a server that was killed has left behind; one that runs may be about to use its
+    own, also while they are empty."""
     for parent in {parent for _, parent, _ in _parents()}:
         with suppress(OSError):
-            for folder in parent.glob(f"{_PREFIX}_*"):
-                with suppress(OSError):
-                    folder.rmdir()
+            for folder in parent.glob(f"{_PREFIX}*_*"):
+                maker = folder.name.removeprefix(_PREFIX).partition("_")[0]
+                if not Path("/proc", maker).exists():
+                    with suppress(OSError):
+                        folder.rmdir()
 
 
 def _parents() -> list[tuple[str, Path, dict[str, tuple[str, str]]]]:
