@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from teahouse.core.events import Effect
 from teahouse.core.messages import JsonObject
 from teahouse.llm.provider import ToolSpec
 from teahouse.llm.tool import Content, ToolContext
@@ -18,6 +19,7 @@ class McpTool:
 
     repeatable = False  # nobody knows what it does
     is_foreign = True
+    effect: Effect = "external"  # whatever its server claims of it in `hints`
 
     def __init__(self, server: str, definition: Definition, call: Call) -> None:
         self.server, self.definition, self._call = server, definition, call
