@@ -78,11 +78,13 @@ async def test_two_keys_in_one_header_s_place_are_two_keys(guest: Guest, header:
 
 async def test_no_agent_answers_for_a_model_that_nobody_named(tmp_path: Path) -> None:
     async with Endpoint() as endpoint:
-        default = {"TEAHOUSE_DEFAULT_MODEL": "agent/Host"}
+        default = {"TEAHOUSE_DEFAULT_MODEL": "agent/Maid"}
         async with (
             running(tmp_path, **fake(endpoint) | default) as guest,
             aiohttp.ClientSession() as session,
         ):
+            agent = {"name": "Maid", "soul": "", "model": "fake/fake"}
+            assert (await guest.ask("POST", "/api/agents", agent))[0] == 201
             models, _ = await key(guest, "models")
             body = body_of(CHAT, "", "tea")
             status, said, _ = await Client(guest, session, models).post(CHAT, body)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from teahouse.llm.tool_run import INTERRUPTED
 from teahouse.testing.case_files import read_cases
 from teahouse.testing.providers import ScriptedProvider
 from teahouse.testing.repairs import flaws_of, judge, lost_texts
+from tests.growth import growth
 from tests.llm.conversation import call, result, said
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
@@ -423,3 +426,25 @@ def test_the_judge_misses_a_users_text_also_the_second_time() -> None:
 
     assert lost_texts(twice, twice[:1]) == ["tea"]
     assert lost_texts(twice, twice) == []
+
+
+def reply(count: int, *, same: bool = False) -> Message:
+    calls = [named("c" if same else f"c{number}", "f") for number in range(count)]
+    return Message(role="assistant", parts=tuple(calls))
+
+
+def told(*refs: str) -> list[Message]:
+    return [Message(role="tool", parts=(ToolResult(call=ref, content=()),)) for ref in refs]
+
+
+LONG: dict[str, Callable[[int], list[Message]]] = {
+    "backwards": lambda n: [HI, reply(n), *told(*(f"c{n - 1 - i}" for i in range(n)))],
+    "one id": lambda n: [HI, reply(n, same=True), *told(*["c"] * n)],
+    "no ids": lambda n: [HI, reply(n), *told(*[""] * n)],
+    "without calls": lambda n: [m for _ in range(n) for m in (HI, reply(1), *told("x"))],
+}
+
+
+@pytest.mark.parametrize("shape", LONG)
+def test_a_history_that_is_four_times_as_long_is_four_times_the_work(shape: str) -> None:
+    assert growth(lambda size: partial(repair, LONG[shape](size))) < 6

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any, Final, cast
@@ -33,6 +34,7 @@ NOTHING_SAID: Final = "(no message)"
 NO_OUTPUT: Final = "(no output)"
 _FOREIGN: Final = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME: Final = 64
+_ANY: Final = ""  # under which every call waits
 
 
 def repair(messages: Iterable[Message]) -> tuple[Message, ...]:
@@ -72,11 +74,38 @@ class _Reply(Struct):
         return [part for part in self.parts if isinstance(part, _Asked)]
 
 
+class _Waiting:
+    """Calls without a result, found by the id under which it comes: first the latest reply's, of
+    those the first. Histories of strangers are long: nothing here looks through all of one."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, list[deque[_Asked]]] = {}
+
+    def add(self, reply: _Reply) -> None:
+        mine: dict[str, deque[_Asked]] = {}
+        for asked in reply.asked:
+            for heard in {_ANY, asked.heard if asked.heard.strip() else _ANY}:
+                mine.setdefault(heard, deque()).append(asked)
+        for heard, calls in mine.items():
+            self._found.setdefault(heard, []).append(calls)
+
+    def take(self, heard: str) -> _Asked | None:
+        replies = self._found.get(heard if heard.strip() else _ANY, [])
+        while replies:
+            while replies[-1]:
+                asked = replies[-1].popleft()
+                if asked.result is None:  # it is waiting under two names
+                    return asked
+            replies.pop()
+        return None
+
+
 class _Talk:
     def __init__(self, ids: set[str]) -> None:
         self._system: list[Message] = []
         self._turns: list[Message | _Reply] = []
         self._ids, self._used = ids, set[str]()
+        self._waiting = _Waiting()
         self._fresh = (f"call_{number}" for number in count(1))
 
     def add(self, message: Message) -> None:
@@ -130,12 +159,13 @@ class _Talk:
         texts = tuple(part for part in said if isinstance(part, Text))
         if text_of(texts).strip() or any(isinstance(part, _Asked) for part in said):
             self._turns.append(_Reply(said))
+            self._waiting.add(_Reply(said))
 
     def _ask(self, call: ToolCall) -> _Asked:
         heard = identity = plain_text(call.id)
         if not identity.strip() or identity in self._used:
-            taken = self._ids | self._used
-            identity = next(fresh for fresh in self._fresh if fresh not in taken)
+            taken = (self._ids, self._used)
+            identity = next(one for one in self._fresh if not any(one in ids for ids in taken))
         self._used.add(identity)
         name = _FOREIGN.sub("_", call.name)[:_LONGEST_NAME] or "unnamed"
         arguments = plain_object(call.arguments)
@@ -144,11 +174,9 @@ class _Talk:
     def _answer(self, result: ToolResult) -> None:
         """Give it to the latest reply that waits for it; one without an id to who waits first."""
         heard = plain_text(result.call)
-        for turn in reversed(self._turns):
-            for asked in turn.asked if isinstance(turn, _Reply) else []:
-                if asked.result is None and (not heard.strip() or asked.heard == heard):
-                    asked.result = result
-                    return
+        asked = self._waiting.take(heard)
+        if asked is not None:
+            asked.result = result
 
 
 def _plain(parts: Iterable[Part]) -> list[Part]:

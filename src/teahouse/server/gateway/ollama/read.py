@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections import deque
+from collections.abc import Iterator
+from typing import Final, Literal, TypeAlias
 
 from teahouse.core.errors import Invalid
 from teahouse.core.messages import (
@@ -127,13 +128,18 @@ def _text(turn: Fields) -> Iterator[Text]:
         yield Text(text=text)
 
 
+_Sign: TypeAlias = tuple[Literal["id", "name", "any"], str]
+_ANY: Final[_Sign] = ("any", "")
+
+
 class _Talk:
     """Messages in order. Calls mostly have no ids there: the name of the tool, or else the order,
     says which call a result is of."""
 
     def __init__(self, given: Fields, media: Media) -> None:
         self._given, self._media = given, media
-        self._waiting: list[ToolCall] = []
+        self._waiting: dict[_Sign, deque[tuple[int, ToolCall]]] = {}
+        self._answered = set[int]()
         self._calls = 0
 
     def messages(self) -> Iterator[Message]:
@@ -152,14 +158,16 @@ class _Talk:
                     turn.missing("role")
 
     def _said(self, turn: Fields) -> Iterator[Part]:
-        self._waiting = []
+        self._waiting = {}
         thought = turn.text("thinking")
         if thought:
             yield Thinking(text=thought)
         yield from _text(turn)
         for given in turn.objects("tool_calls"):
             call = self._call(given)
-            self._waiting.append(call)
+            signs: tuple[_Sign, ...] = (("id", call.id), ("name", call.name), _ANY)
+            for sign in signs:
+                self._waiting.setdefault(sign, deque()).append((self._calls, call))
             yield call
 
     def _call(self, given: Fields) -> ToolCall:
@@ -179,16 +187,19 @@ class _Talk:
         identity = turn.text("tool_call_id") or ""
         name = turn.text("tool_name") or turn.text("name")
         call = (
-            self._take(lambda call: call.id == identity)
-            or self._take(lambda call: call.name == name)
-            or (None if identity or name else self._take(lambda _: True))
+            self._take(("id", identity))
+            or self._take(("name", name or ""))
+            or (None if identity or name else self._take(_ANY))
         )
         content = (*_text(turn), *_pictures(turn, self._media))
         return ToolResult(call=call.id if call else identity, content=content)
 
-    def _take(self, fits: Callable[[ToolCall], bool]) -> ToolCall | None:
-        """The first call that waits for its result and fits."""
-        found = next((call for call in self._waiting if fits(call)), None)
-        if found is not None:
-            self._waiting.remove(found)
-        return found
+    def _take(self, sign: _Sign) -> ToolCall | None:
+        """The first call with this sign that waits for its result."""
+        waiting = self._waiting.get(sign) or deque()
+        while waiting:
+            number, call = waiting.popleft()
+            if number not in self._answered:  # it is waiting under three signs
+                self._answered.add(number)
+                return call
+        return None

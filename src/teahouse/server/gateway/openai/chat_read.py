@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final, NoReturn, get_args
 
 from teahouse.core.messages import JsonObject
@@ -89,7 +90,7 @@ def _tools(fields: Fields) -> tuple[tuple[ToolSpec, ...], ToolChoice | None]:
         return tools, None
     if not isinstance(choice, dict):
         return tools, fields.choice("tool_choice", ("auto", "none", "required"))
-    names = [tool.name for tool in tools]
+    names = {tool.name: None for tool in tools}
     form = fields.need_object("tool_choice")
     if form.text("type") != "allowed_tools":
         if form.choice("type", ("function", "allowed_tools")) is None:
@@ -101,12 +102,12 @@ def _tools(fields: Fields) -> tuple[tuple[ToolSpec, ...], ToolChoice | None]:
     return tuple(tool for tool in tools if tool.name in chosen), mode
 
 
-def _known(function: Fields, names: list[str]) -> str:
+def _known(function: Fields, names: Collection[str]) -> str:
     name = function.need_text("name")
     return name if name in names else _choose(function, names)
 
 
-def _choose(function: Fields, names: list[str]) -> NoReturn:
+def _choose(function: Fields, names: Collection[str]) -> NoReturn:
     function.wrong("name", " | ".join(f'"{name}"' for name in names))
 
 

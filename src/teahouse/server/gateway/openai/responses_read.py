@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from msgspec import field
@@ -166,21 +166,21 @@ def _choice(
     if not isinstance(value, dict):
         return asked.choice("tool_choice", ("auto", "none", "required")), tools
     choice = asked.need_object("tool_choice")
+    names = {tool.name: None for tool in tools}
     match choice.need_text("type"):
         case "function":
-            return OneTool(name=_known(choice, tools)), tools
+            return OneTool(name=_known(choice, names)), tools
         case "allowed_tools":
-            names = {_known(tool, tools) for tool in choice.objects("tools")}
+            chosen = {_known(tool, names) for tool in choice.objects("tools")}
             mode = choice.choice("mode", ("auto", "required"))
-            allowed = tuple(tool for tool in tools if tool.name in names)
+            allowed = tuple(tool for tool in tools if tool.name in chosen)
             return mode, allowed
         case _:
             raise Invalid("tool_kind", field=choice.at("type"), value=shown(choice.raw("type")))
 
 
-def _known(chosen: Fields, tools: Sequence[ToolSpec]) -> str:
+def _known(chosen: Fields, names: Collection[str]) -> str:
     name = chosen.need_text("name")
-    names = [tool.name for tool in tools]
     if name not in names:
         chosen.wrong("name", " | ".join(f'"{name}"' for name in names) or "—")
     return name
