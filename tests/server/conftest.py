@@ -12,7 +12,9 @@ from typing import Any
 import aiohttp
 import pytest
 
+from teahouse.agent.approval import Desk
 from teahouse.agent.directory import AgentDraft, Directory
+from teahouse.agent.finder import ToolOfAgent
 from teahouse.chat.accounts import Accounts
 from teahouse.chat.ports import Received
 from teahouse.chat.service import Chat
@@ -79,9 +81,14 @@ class House:
         self.directory, self.files = services.directory, services.store.files
         self.settings, self.models = FakeSettings(), FakeModels()
         self.usage = services.store.ledger
+        self.desk = Desk(services.store.approvals, SystemClock())
         self.version = "0.0.0"
         self.hosts: set[str] = {"tea.example"}
         self.setup_token: str | None = "console-token"
+
+    async def tools_of(self, person: Person, agent: str) -> Sequence[ToolOfAgent]:
+        await self.directory.record(person, agent)
+        return []
 
     @property
     def language(self) -> Language:

@@ -6,18 +6,27 @@ a row fails here.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+from datetime import timedelta
 from typing import Any, get_args
 
 import aiohttp
 import pytest
 from msgspec import Struct
 
+from teahouse.agent.approval import Answer as Answered
 from teahouse.agent.directory import AgentDraft
+from teahouse.agent.participant import Journal, Reply, Turn
+from teahouse.agent.ports import ApprovalRecord
+from teahouse.core.clock import SystemClock
+from teahouse.core.events import Emit
+from teahouse.core.ids import new_id
 from teahouse.core.messages import Person
 from teahouse.server.app import Application
 from teahouse.server.frames import Inbound
+from tests.chat.conftest import echo
 from tests.server.conftest import Answer, Web
 
 pytestmark = pytest.mark.anyio
@@ -62,13 +71,19 @@ ROWS: dict[str, tuple[int, ...]] = {
     "GET /api/agents": EVERYONE,
     "POST /api/agents": (401, 403, 201, 201, 201, 201),
     "GET /api/agents/{agent}": THEIRS,
+    "GET /api/agents/{agent}/tools": THEIRS,
     "PUT /api/agents/{agent}": THEIRS,
     "PATCH /api/agents/{agent}": THEIRS,
     "DELETE /api/agents/{agent}": made(THEIRS, 204),
     "GET /api/agents/{shared}": EVERYONE,
+    "GET /api/agents/{shared}/tools": EVERYONE,
     "PUT /api/agents/{shared}": MANAGERS,
     "PATCH /api/agents/{shared}": MANAGERS,
     "DELETE /api/agents/{shared}": made(MANAGERS, 204),
+    "GET /api/approvals": EVERYONE,
+    "POST /api/approvals/{approval}": THEIRS,
+    "GET /api/grants": EVERYONE,
+    "DELETE /api/grants/{grant}": made(THEIRS, 204),
     "GET /api/conversations": EVERYONE,
     "POST /api/conversations": made(THEIRS, 201),
     "GET /api/conversations/{conversation}": THEIRS,
@@ -112,6 +127,8 @@ class Things(Struct):
     file: str
     key: str
     person: str
+    approval: str
+    grant: str
     path: str = "nothing.txt"
 
 
@@ -121,6 +138,7 @@ class Cast(Struct):
     other: Person
     admin: Person
     owner: Person
+    waiting: list[str] = []  # a run that does not end, for what is asked in it
 
 
 async def cast_of(web: Web) -> Cast:
@@ -135,6 +153,7 @@ async def cast_of(web: Web) -> Cast:
 
 async def things_of(web: Web, cast: Cast, count: int) -> Things:
     house = web.house
+    await keep_one_waiting(web, cast)
 
     async def bytes_of_a_file() -> Any:
         yield b"tea"
@@ -152,8 +171,53 @@ async def things_of(web: Web, cast: Cast, count: int) -> Things:
         run=received.runs[0].id,
         file=file.id,
         key=key.id,
+        approval=(await asked(web, cast)).id,
+        grant=await granted(web, cast),
         person=(await web.person(f"somebody {count}")).id,
     )
+
+
+async def wait_or_echo(turn: Turn, journal: Journal, emit: Emit) -> Reply:
+    if turn.messages[-1].text == "wait":
+        await asyncio.Event().wait()
+    return await echo(turn, journal, emit)
+
+
+async def keep_one_waiting(web: Web, cast: Cast) -> None:
+    web.house.services.actor.act = wait_or_echo
+    for run in cast.waiting:
+        await web.house.chat.stop(cast.member, run)
+    received = await web.talk(cast.member, "wait")
+    cast.waiting[:] = [received.runs[0].id]
+
+
+async def asked(web: Web, cast: Cast) -> ApprovalRecord:
+    run = await web.house.chat.run(cast.member, cast.waiting[0])
+    now = SystemClock().now()
+    question = ApprovalRecord(
+        id=new_id("ap"),
+        run=run.id,
+        conversation=run.conversation,
+        agent=run.participant,
+        person=cast.member.id,
+        call=new_id("k"),
+        turn=0,
+        tool="send",
+        arguments={"to": "Mei"},
+        effect="external",
+        reason="external",
+        words=(),
+        state="asked",
+        asked_at=now,
+        expires_at=now + timedelta(hours=1),
+    )
+    return await web.house.services.store.approvals.ask(question)
+
+
+async def granted(web: Web, cast: Cast) -> str:
+    question = await asked(web, cast)
+    await web.house.desk.answer(cast.member, question.id, Answered(decision="always"))
+    return (await web.house.desk.grants(cast.member))[0].id
 
 
 async def ask(
@@ -177,6 +241,7 @@ async def ask(
         "POST /api/conversations": {"agent": things.agent},
         "PATCH /api/conversations/{conversation}": {"pinned": True},
         "POST /api/messages": {"conversation": things.conversation, "text": "hi"},
+        "POST /api/approvals/{approval}": {"decision": "once"},
         "PATCH /api/settings": {"language": "en-US"},
         "POST /api/models/test": {"model": "fake/fake"},
         "POST /api/models/check": {"a": "fake/fake", "b": "fake/fake", "case": "plain"},
@@ -215,7 +280,7 @@ async def test_every_route_answers_everybody_as_its_row_says(web: Web) -> None:
     for route, row in ROWS.items():
         for name, expected in zip(WHO, row, strict=True):
             count += 1
-            if route.startswith("DELETE") or things is None:
+            if route.startswith(("DELETE", "POST /api/approvals")) or things is None:
                 things = await things_of(web, cast, count)
             answer = await ask(web, route, things, getattr(cast, name, None), f"new {count}")
             # nobody is the address, and so is everybody here: a lock-out would hide the rows

@@ -35,6 +35,11 @@ Temperature = Annotated[
 ]
 Shared = Annotated[bool | None, typer.Option("--shared/--private", help="cli.option.shared")]
 Archived = Annotated[bool | None, typer.Option("--archive/--restore", help="cli.option.archive")]
+Tools = list[str] | None
+Allow = Annotated[Tools, typer.Option("--allow", help="cli.option.allow", metavar="TOOL")]
+AskFirst = Annotated[Tools, typer.Option("--ask", help="cli.option.ask", metavar="TOOL")]
+Deny = Annotated[Tools, typer.Option("--deny", help="cli.option.deny", metavar="TOOL")]
+Usual = Annotated[Tools, typer.Option("--usual", help="cli.option.usual", metavar="TOOL")]
 AlsoArchived = Annotated[bool, typer.Option("--archived", help="cli.option.archived")]
 
 
@@ -96,6 +101,10 @@ def edit(
     temperature: Temperature = None,
     shared: Shared = None,
     archived: Archived = None,
+    allow: Allow = None,
+    ask_first: AskFirst = None,
+    deny: Deny = None,
+    usual: Usual = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -112,6 +121,12 @@ def edit(
     async def work(terminal: Terminal, client: Client) -> None:
         changes: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
         found = await _find(client, agent)
+        rules = {**found["permissions"]}
+        for rule, tools in (("allow", allow), ("ask", ask_first), ("deny", deny)):
+            rules |= dict.fromkeys(tools or (), rule)
+        rules = {tool: rule for tool, rule in rules.items() if tool not in (usual or ())}
+        if rules != found["permissions"] or usual:
+            changes["permissions"] = rules
         if not changes:
             changes = _edited(terminal, await client.get(f"/api/agents/{found['id']}"))
         if changes.get("model") == "":

@@ -12,8 +12,10 @@ from typing import Any
 from msgspec import Struct
 
 from teahouse.cli.client import Client, Refused, ServerGone
+from teahouse.cli.question import Ask, Questions
 from teahouse.core.errors import Problem
 from teahouse.core.events import (
+    Approval,
     Event,
     PartDelta,
     PartDone,
@@ -30,6 +32,7 @@ from teahouse.core.events import (
 )
 from teahouse.core.messages import Ending, Post, Text, text_of
 from teahouse.core.tasks import Supervisor
+from teahouse.core.visible import visible
 
 SHOWN_OF_TOOL = 120
 
@@ -107,22 +110,28 @@ class Show:
             self._wrote = "\n"
 
 
-async def listen(client: Client, run: str, conversation: str, show: Show) -> Answer:
+async def listen(client: Client, run: str, conversation: str, show: Show, ask: Ask) -> Answer:
     """Show a run until its end. The first Ctrl-C stops the run and its part is kept; a second one
     leaves at once (`CancelledError`)."""
     async with _stoppable(client, run):
-        return await hear(client, run, conversation, show)
+        return await hear(client, run, conversation, show, ask)
 
 
-async def hear(client: Client, run: str, conversation: str, show: Show) -> Answer:
-    """Show a run until its end."""
+async def hear(
+    client: Client, run: str, conversation: str, show: Show, ask: Ask | None = None
+) -> Answer:
+    """Show a run until its end. What it asks is put to `ask`, or left for the page."""
     answer = Answer(run=run, conversation=conversation)
     story: list[Event | Unknown] = []
     post: Post | None = None
-    async with aclosing(client.follow(run)) as events:
+    async with Supervisor() as tasks, aclosing(client.follow(run)) as events:
+        questions = None if ask is None else Questions(client, ask, tasks)
         async for event in events:
             show.take(event)
             match event:
+                case Approval() if questions is not None:
+                    show.end()
+                    questions.take(event)
                 case StreamStart():
                     story, answer.problem = [], None
                 case PostAdded() if event.post.run == run:
@@ -170,5 +179,5 @@ async def _stoppable(client: Client, run: str) -> AsyncGenerator[None]:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
+    line = visible(" ".join(text.split()))
     return line if len(line) <= SHOWN_OF_TOOL else f"{line[: SHOWN_OF_TOOL - 1]}…"

@@ -14,6 +14,7 @@ from teahouse.cli.call import ask as call
 from teahouse.cli.call import terminal_of
 from teahouse.cli.client import Client
 from teahouse.cli.options import AgentName, Conversation, Home, Json, Model
+from teahouse.cli.question import Ask, asker
 from teahouse.cli.terminal import Terminal, read_standard_input
 from teahouse.core.errors import Invalid
 from teahouse.core.ids import new_id
@@ -53,7 +54,8 @@ def ask(
             message.conversation = (await find.conversation(client, conversation))["id"]
         else:
             message.agent = (await find.agent(client, agent))["id"]
-        return await send(client, message, show_for(terminal, quiet=as_json))
+        show = show_for(terminal, quiet=as_json)
+        return await send(client, message, show, asker(terminal, quiet=as_json))
 
     answer = call(ctx, home, work)
     terminal = terminal_of(ctx)
@@ -62,10 +64,10 @@ def ask(
     finish(terminal, answer)
 
 
-async def send(client: Client, message: Message, show: Show) -> Answer:
+async def send(client: Client, message: Message, show: Show, ask: Ask) -> Answer:
     """Post the message and listen to the answer that it wakes."""
     run, conversation = await put(client, message)
-    return await listen(client, run, conversation, show)
+    return await listen(client, run, conversation, show, ask)
 
 
 async def put(client: Client, message: Message) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from teahouse.cli.call import ask as call
 from teahouse.cli.client import Client, Refused
 from teahouse.cli.options import AgentName, Conversation, Home, Json, Model
 from teahouse.cli.prompt import Prompt, read_lines
+from teahouse.cli.question import asker
 from teahouse.cli.terminal import Terminal
 from teahouse.core.errors import TeahouseError
 
@@ -114,7 +115,8 @@ class Talk:
         )
         show = Show(nowhere if self._as_json else self._terminal.write, self._note)
         try:
-            answer = await send(self._client, message, show)
+            asks = asker(self._terminal, quiet=self._as_json)
+            answer = await send(self._client, message, show, asks)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None:

@@ -11,7 +11,19 @@ from typing import Annotated, cast
 import typer
 
 from teahouse import __version__
-from teahouse.cli import agents, ask, chat, doctor, mcp, models, people, serve, sessions, settings
+from teahouse.cli import (
+    agents,
+    approvals,
+    ask,
+    chat,
+    doctor,
+    mcp,
+    models,
+    people,
+    serve,
+    sessions,
+    settings,
+)
 from teahouse.cli.call import terminal_of
 from teahouse.cli.client import Refused
 from teahouse.cli.help import Command, Group, UsageError, mistake
@@ -59,6 +71,7 @@ def application() -> typer.Typer:
         app.command(name, help=f"cli.command.{name}")(command)
     for name, add in (
         ("agents", agents.commands),
+        ("approvals", approvals.commands),
         ("sessions", sessions.commands),
         ("models", models.commands),
         ("people", people.commands),

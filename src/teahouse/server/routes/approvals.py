@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from litestar import delete, get, post
-from litestar.params import FromPath, FromQuery, JSONBody
+from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from teahouse.agent.approval import Answer
 from teahouse.agent.permission import Grant
@@ -17,11 +19,11 @@ from teahouse.server.body import Request
 @get("/api/approvals")
 async def list_approvals(
     request: Request,
-    status: FromQuery[ApprovalState | None] = None,
+    only: Annotated[ApprovalState | None, QueryParameter(name="state")] = None,
     run: FromQuery[str | None] = None,
 ) -> Page[ApprovalRecord]:
     """What you were asked, the newest first; at most 200."""
-    return whole(await request.house.desk.all(request.person, state=status, run=run))
+    return whole(await request.house.desk.all(request.person, state=only, run=run))
 
 
 @post("/api/approvals/{approval:str}", status_code=200)

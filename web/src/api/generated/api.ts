@@ -28,6 +28,7 @@ export interface Agent {
   archived: boolean;
   created_at: string;
   updated_at: string;
+  permissions: Record<string, "allow" | "ask" | "deny">;
   soul: string | null;
 }
 
@@ -40,6 +41,7 @@ export interface AgentChanges {
   temperature?: number | null;
   shared?: boolean;
   archived?: boolean;
+  permissions?: Record<string, "allow" | "ask" | "deny">;
 }
 
 export interface AgentDraft {
@@ -49,6 +51,51 @@ export interface AgentDraft {
   model?: string | null;
   temperature?: number | null;
   shared?: boolean;
+  permissions?: Record<string, "allow" | "ask" | "deny">;
+}
+
+/** What a person says. `always` makes a grant: for the same arguments, for commands of the words of `pattern`, or for all of the tool (`["*"]`); it ends at `until`, a day later where that is left out, and never for null. */
+export interface Answer {
+  decision: "always" | "deny" | "once";
+  pattern?: string[] | null;
+  until?: string | null;
+}
+
+/** A person is asked whether a call may be made, or has answered; the newest of one id counts. `arguments` are those that the tool gets. `reason` is a code that says why it is asked. `words` are those of a plain command: an answer may hold for others that begin alike. */
+export interface Approval {
+  type: "approval";
+  id: string;
+  call: string;
+  tool: string;
+  arguments: Record<string, unknown>;
+  effect: "external" | "read" | "write";
+  reason: string;
+  state: "asked" | "denied" | "expired" | "granted";
+  expires_at: string;
+  words?: string[];
+  decided_by?: string | null;
+}
+
+/** A question to a person whether a call may be made, and what became of it. `turn` counts the calls of the same id in one run before this one. `used_at`: the call began. */
+export interface ApprovalRecord {
+  id: string;
+  run: string;
+  conversation: string;
+  agent: string;
+  person: string;
+  call: string;
+  turn: number;
+  tool: string;
+  arguments: Record<string, unknown>;
+  effect: "external" | "read" | "write";
+  reason: string;
+  words: string[];
+  state: "asked" | "denied" | "expired" | "granted";
+  asked_at: string;
+  expires_at: string;
+  decided_by: string | null;
+  decided_at: string | null;
+  used_at: string | null;
 }
 
 /** A file. The bytes lie in the blob store under `file`, never in messages. */
@@ -114,7 +161,7 @@ export interface Envelope {
   event: Event;
 }
 
-export type Event = PartDelta | PartDone | ReplyDone | StreamStart | ToolStarted | ToolFinished | RunFailed | StreamEnd | PostAdded | ConversationChanged | Resync;
+export type Event = PartDelta | PartDone | ReplyDone | StreamStart | ToolStarted | ToolFinished | Approval | RunFailed | StreamEnd | PostAdded | ConversationChanged | Resync;
 
 export interface Failed {
   error: Failure;
@@ -134,6 +181,18 @@ export interface FileView {
   media_type: string;
   size: number;
   created_at: string;
+}
+
+/** A person's answer that holds for more calls of an agent on their behalf: those with just these `arguments`, or commands of these `words`, or, with neither, all of the tool. */
+export interface Grant {
+  id: string;
+  agent: string;
+  person: string;
+  tool: string;
+  created_at: string;
+  arguments: Record<string, unknown> | null;
+  words: string[];
+  until: string | null;
 }
 
 export interface Health {
@@ -257,7 +316,11 @@ export type Outbound = Envelope | Refused | Pong;
 
 export type PageOfAgent = Page<Agent>;
 
+export type PageOfApprovalRecord = Page<ApprovalRecord>;
+
 export type PageOfConversation = Page<Conversation>;
+
+export type PageOfGrant = Page<Grant>;
 
 export type PageOfKeyView = Page<KeyView>;
 
@@ -270,6 +333,8 @@ export type PageOfPost = Page<Post>;
 export type PageOfProviderState = Page<ProviderState>;
 
 export type PageOfReplyStepOrResultStep = Page<ReplyStep | ResultStep>;
+
+export type PageOfToolOfAgent = Page<ToolOfAgent>;
 
 export type PageOfUsageRow = Page<UsageRow>;
 
@@ -521,6 +586,16 @@ export interface ToolFinished {
   elapsed_ms: number;
 }
 
+/** A tool as its agent may use it: `rule` is what counts, `usual` what would without rules. `is_foreign`: what it returns was written by others. */
+export interface ToolOfAgent {
+  name: string;
+  description: string;
+  effect: "external" | "read" | "write";
+  is_foreign: boolean;
+  rule: "allow" | "ask" | "deny";
+  usual: "allow" | "ask" | "deny";
+}
+
 export interface ToolResult {
   type: "tool_result";
   call: string;
@@ -586,7 +661,7 @@ export interface UsageRow {
   estimated: number;
 }
 
-export const EVENTS = ["stream_chunk", "part", "reply_done", "stream_start", "tool_call", "tool_result", "error", "stream_end", "post", "conversation", "resync"] as const;
+export const EVENTS = ["stream_chunk", "part", "reply_done", "stream_start", "tool_call", "tool_result", "approval", "error", "stream_end", "post", "conversation", "resync"] as const;
 
 /** What each route takes and answers. */
 export interface Routes {
@@ -620,6 +695,11 @@ export interface Routes {
   "PUT /api/agents/{agent}": { body: AgentDraft; answer: Agent };
   "DELETE /api/agents/{agent}": { answer: undefined };
   "PATCH /api/agents/{agent}": { body: AgentChanges; answer: Agent };
+  "GET /api/agents/{agent}/tools": { answer: PageOfToolOfAgent };
+  "GET /api/approvals": { query: { state?: "asked" | "granted" | "denied" | "expired" | null; run?: string | null }; answer: PageOfApprovalRecord };
+  "POST /api/approvals/{approval}": { body: Answer; answer: ApprovalRecord };
+  "GET /api/grants": { answer: PageOfGrant };
+  "DELETE /api/grants/{grant}": { answer: undefined };
   "GET /api/conversations": { query: { before?: string | null; limit?: number; archived?: boolean }; answer: PageOfConversation };
   "POST /api/conversations": { body: NewConversation; answer: Conversation };
   "GET /api/conversations/{conversation}": { answer: Conversation };
