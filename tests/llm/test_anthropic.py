@@ -129,6 +129,18 @@ async def test_ids_of_other_vendors_become_ids_that_are_accepted_here() -> None:
     assert uses == results == ["functions_f_0", "functions_f_0_2"]
 
 
+async def test_ids_that_become_alike_in_one_reply_stay_apart() -> None:
+    found = await messages(
+        said("user", "hi"),
+        said("assistant", call("f.0"), call("f:0"), call("f_0_2")),
+        said("tool", result("f.0"), result("f:0"), result("f_0_2")),
+    )
+
+    uses = [block["id"] for block in found[1]["content"]]
+    results = [block["tool_use_id"] for block in found[2]["content"]]
+    assert uses == results == ["f_0", "f_0_2", "f_0_2_2"]
+
+
 async def test_signed_and_sealed_thoughts_go_back_in_order_and_to_their_vendor_alone() -> None:
     sealed = {"type": "redacted_thinking", "data": "RU5D+/=="}
     foreign = signed("no", origin="other/m")

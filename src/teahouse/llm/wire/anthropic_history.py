@@ -32,6 +32,7 @@ class AnthropicHistory(History):
         super().__init__(profile, origin, files)
         self.system: list[str] = []
         self._ids: dict[str, str] = {}  # of the calls whose results are still to come
+        self._taken: dict[str, int] = {}  # ids, and how often each was wanted
 
     def finished(self) -> list[JsonObject]:
         if self.written and self.written[-1]["role"] == "assistant":
@@ -95,18 +96,13 @@ class AnthropicHistory(History):
         """An id that is accepted here: ids of other vendors hold what may not stand in one, or
         come again in each reply."""
         plain = _FOREIGN.sub("_", call) or "call"
-        used = self._used
-        found, number = plain, 1
-        while found in used:
-            number += 1
-            found = f"{plain}_{number}"
+        found = plain
+        while found in self._taken:
+            self._taken[plain] += 1
+            found = f"{plain}_{self._taken[plain]}"
+        self._taken[found] = 1
         self._ids[call] = found
         return found
-
-    @property
-    def _used(self) -> set[str]:
-        blocks = [block for message in self.written for block in message["content"]]
-        return {block["id"] for block in blocks if block["type"] == "tool_use"}
 
     async def _result(self, call: ToolCall, result: ToolResult) -> None:
         content = await self._content(result.content)
