@@ -5,6 +5,8 @@ export type {
   Agent,
   AgentChanges,
   AgentDraft,
+  Approval,
+  ApprovalRecord,
   Conversation,
   Envelope,
   Inbound,
@@ -17,6 +19,7 @@ export type {
   ProviderDraft,
   Run,
   Status,
+  ToolOfAgent,
 } from "./generated/api";
 
 export type TextPart = api.Text;
@@ -40,6 +43,9 @@ export type ApiKey = api.KeyView;
 export type NewApiKey = api.NewKeyView;
 export type ApiKeyDraft = api.NewKey;
 export type ApiKeyChanges = api.KeyChanges;
+
+export type ApprovalAnswer = api.Answer;
+export type Rule = api.ToolOfAgent["rule"];
 
 export type ChatEvent = api.Event;
 export type RunEvent = Exclude<ChatEvent, { type: "post" | "conversation" | "resync" }>;

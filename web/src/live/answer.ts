@@ -1,5 +1,5 @@
 /** An answer while it is being made: the twin of `core.events.fold` and `unfinished`. */
-import type { Part, Problem, RunEvent } from "@/api/types";
+import type { Approval, Part, Problem, RunEvent } from "@/api/types";
 
 export type DeltaKind = "text" | "thinking" | "tool_call";
 /** A part of the present reply: whole, or still coming in deltas. */
@@ -23,6 +23,8 @@ export interface Answer {
   /** The present reply, by index. */
   reply: ReadonlyMap<number, Piece>;
   tools: ReadonlyMap<string, ToolRun>;
+  /** What a person was asked about, by call: the newest word of each. */
+  approvals: ReadonlyMap<string, Approval>;
   problem: Problem | null;
 }
 
@@ -35,6 +37,7 @@ export function begin(run: string, author: string, attempt: number, at: string):
     done: [],
     reply: new Map(),
     tools: new Map(),
+    approvals: new Map(),
     problem: null,
   };
 }
@@ -68,6 +71,8 @@ export function advance(answer: Answer, event: RunEvent, at: string): Answer {
       const elapsedMs = event.elapsed_ms ?? 0;
       return { ...withTool(answer, event.result.call, { ...tool, elapsedMs }), done };
     }
+    case "approval":
+      return { ...answer, approvals: new Map(answer.approvals).set(event.call, event) };
     case "error":
       return { ...answer, problem: event.problem };
     default:

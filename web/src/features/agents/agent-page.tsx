@@ -24,6 +24,7 @@ import { DeleteAgent } from "./delete-agent";
 import { useDraft } from "./drafts";
 import { IdentityTab } from "./identity-tab";
 import { ModelTab } from "./model-tab";
+import { ToolsTab } from "./tools-tab";
 
 export default function AgentPage({ id }: { id: string }) {
   const agent = useAgent(id);
@@ -79,6 +80,9 @@ function Contact({ agent }: { agent: Agent }) {
           <Tabs.Trigger className="tab" value="model">
             {t("agents.model")}
           </Tabs.Trigger>
+          <Tabs.Trigger className="tab" value="tools">
+            {t("agents.tools")}
+          </Tabs.Trigger>
         </Tabs.List>
         <div className="scroll">
           {change.error && (
@@ -92,6 +96,9 @@ function Contact({ agent }: { agent: Agent }) {
           </Tabs.Content>
           <Tabs.Content value="model" className="tab-p" tabIndex={-1}>
             <ModelTab draft={draft} bar={bar} />
+          </Tabs.Content>
+          <Tabs.Content value="tools" className="tab-p" tabIndex={-1}>
+            <ToolsTab agent={agent} />
           </Tabs.Content>
         </div>
       </Tabs.Root>

@@ -15,6 +15,7 @@ const agent: Agent = {
   archived: false,
   owner: "u_1",
   created_at: "2026-11-30T00:00:00Z",
+  permissions: {},
   updated_at: "2026-11-30T00:00:00Z",
   soul: "# 书童",
 };

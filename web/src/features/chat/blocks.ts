@@ -1,14 +1,16 @@
 /** The parts of an answer as what is shown: text, thinking, files, and steps grouped in a timeline. */
-import type { BlobPart, Part, TextPart, ToolCallPart } from "@/api/types";
+import type { Approval, BlobPart, Part, TextPart, ToolCallPart } from "@/api/types";
 import type { Answer } from "@/live/answer";
 
-export type StepState = "running" | "done" | "failed" | "cut";
+export type StepState = "running" | "waiting" | "done" | "failed" | "cut";
 
 export interface ToolStep {
   call: ToolCallPart;
   state: StepState;
   output: (TextPart | BlobPart)[];
   ms: number | null;
+  /** What a person was asked about it, as far as this page saw it. */
+  approval: Approval | null;
 }
 
 export type ShownBlock =
@@ -32,9 +34,11 @@ export function blocksOf(parts: readonly Part[], { answer, toolMs, calling }: Kn
   const stepOf = (call: ToolCallPart): ToolStep => {
     const result = results.get(call.id);
     const tool = answer?.tools.get(call.id);
-    const state = result ? (result.is_error ? "failed" : "done") : answer ? "running" : "cut";
+    const approval = answer?.approvals.get(call.id) ?? null;
+    const open = approval?.state === "asked" ? "waiting" : "running";
+    const state = result ? (result.is_error ? "failed" : "done") : answer ? open : "cut";
     const ms = toolMs?.get(call.id) ?? tool?.elapsedMs ?? null;
-    return { call, state, output: result?.content ?? [], ms };
+    return { call, state, output: result?.content ?? [], ms, approval };
   };
   const blocks: ShownBlock[] = [];
   for (const part of parts) {

@@ -1,6 +1,7 @@
 /** One conversation in the list: with whom, about what, and what is happening in it. */
-import { CircleAlert, LoaderCircle } from "lucide-react";
+import { CircleAlert, Hand, LoaderCircle } from "lucide-react";
 import { Link } from "wouter";
+import { useOpenApprovals } from "@/api/approvals";
 import type { Conversation } from "@/api/types";
 import { useT } from "@/i18n";
 import { when } from "@/i18n/format";
@@ -12,6 +13,7 @@ import { Avatar, cx } from "@/ui";
 import { oneLine, plainName } from "./blocks";
 import { ConversationMenu } from "./conversation-menu";
 import { useAgentOf, useNameOf } from "./names";
+import { toolName } from "./tool-name";
 
 export function ConversationRow({
   conversation,
@@ -60,6 +62,19 @@ function useRunning({ id, open_runs }: Conversation): boolean {
   );
 }
 
+/** What is asked there: of what we follow we hear it, of the others the list says it. */
+function useWaiting({ id, open_runs }: Conversation): { tool: string } | undefined {
+  const thread = useLive(({ threads }) => threads[id]);
+  const listed = useOpenApprovals(open_runs.length > 0 && !thread?.ready);
+  if (!thread?.ready) return listed.data?.find((one) => one.conversation === id);
+  for (const answer of thread.running.values()) {
+    for (const approval of answer.approvals.values()) {
+      if (approval.state === "asked") return approval;
+    }
+  }
+  return undefined;
+}
+
 interface LineProps {
   conversation: Conversation;
   open: boolean;
@@ -74,6 +89,7 @@ function SecondLine({ conversation, open, name }: LineProps) {
     box.items.some((item) => item.to === id && item.state === "failed"),
   );
   const running = useRunning(conversation);
+  const waits = useWaiting(conversation);
   const problem = useLive((state) => {
     const thread = state.threads[id];
     return thread?.posts.get(thread.order.at(-1) ?? "")?.problem ?? null;
@@ -85,6 +101,14 @@ function SecondLine({ conversation, open, name }: LineProps) {
         <span className="ell">
           {unsent || !problem ? t("chat.row.unsent") : wordsOf(problem).message}
         </span>
+      </span>
+    );
+  }
+  if (running && waits) {
+    return (
+      <span className="st wait ell">
+        <Hand className="i" size={14} aria-hidden />
+        <span className="ell">{t("chat.row.waiting", { tool: toolName(t, waits.tool) })}</span>
       </span>
     );
   }

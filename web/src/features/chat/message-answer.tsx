@@ -1,6 +1,6 @@
 /** An agent's answer: while it is being made, and what it has become. */
 import { Copy, Quote } from "lucide-react";
-import { memo, useMemo } from "react";
+import { Fragment, memo, useMemo } from "react";
 import type { Post } from "@/api/types";
 import { useT } from "@/i18n";
 import { clock } from "@/i18n/format";
@@ -8,6 +8,7 @@ import { type Answer, visible } from "@/live/answer";
 import { Avatar, cx } from "@/ui";
 import { Markdown } from "@/ui/markdown";
 import { Action, copyAction } from "./actions";
+import { ApprovalCard } from "./approval-card";
 import { blocksOf, type ShownBlock, textOf } from "./blocks";
 import { Ending } from "./ending";
 import { Files } from "./files";
@@ -114,13 +115,13 @@ function Blocks({ blocks, live, run }: BlocksProps) {
             return <Thinking key={place} text={block.text} open={block.open} />;
           case "steps":
             return (
-              <Timeline
-                key={place}
-                steps={block.steps}
-                writing={block.writing}
-                live={growing}
-                run={run}
-              />
+              <Fragment key={place}>
+                <Timeline steps={block.steps} writing={block.writing} live={growing} run={run} />
+                {block.steps.map(
+                  ({ approval }) =>
+                    approval && <ApprovalCard key={approval.id} approval={approval} />,
+                )}
+              </Fragment>
             );
           default:
             return <Files key={place} files={[block.file]} />;

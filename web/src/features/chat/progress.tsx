@@ -56,6 +56,7 @@ const WORDS = {
   reading: "chat.doing.reading",
   thinking: "chat.doing.thinking",
   tools: "chat.doing.tools",
+  waiting: "chat.doing.waiting",
   writing: "chat.doing.writing",
 } as const;
 
@@ -88,5 +89,6 @@ function phaseOf(answer: Answer | null, last: ShownBlock | undefined): keyof typ
   if (!last) return "reading";
   if (last.kind === "thinking") return "thinking";
   if (last.kind !== "steps") return "writing";
+  if (last.steps.some((step) => step.state === "waiting")) return "waiting";
   return last.writing || last.steps.some((step) => step.state === "running") ? "tools" : "reading";
 }

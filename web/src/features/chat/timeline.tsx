@@ -4,6 +4,7 @@ import {
   CircleCheck,
   CircleDashed,
   CircleX,
+  Hand,
   LoaderCircle,
   Square,
 } from "lucide-react";
@@ -32,12 +33,18 @@ export function Timeline({ steps, writing, live, run }: Props) {
   const total = timed.reduce((sum, step) => sum + (step.ms ?? 0), 0);
   const failed = steps.filter((step) => step.state === "failed").length;
   const cut = steps.some((step) => step.state === "cut");
-  const running = steps.find((step) => step.state === "running");
+  const running = steps.find((step) => step.state === "running" || step.state === "waiting");
   const names = [...new Set(steps.map((step) => toolName(t, step.call.name)))].join(
     t("chat.steps.comma"),
   );
   const state =
-    running || writing ? "running" : failed === steps.length ? "failed" : cut ? "cut" : "done";
+    running || writing
+      ? (running?.state ?? "running")
+      : failed === steps.length
+        ? "failed"
+        : cut
+          ? "cut"
+          : "done";
   return (
     <details className="tl" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
@@ -107,6 +114,7 @@ function Step({ step }: { step: ToolStep }) {
 
 const ICONS = {
   running: { Icon: LoaderCircle, tone: "run", word: "chat.step.running", spin: true },
+  waiting: { Icon: Hand, tone: "wait", word: "chat.step.waiting", spin: false },
   done: { Icon: CircleCheck, tone: "ok", word: "chat.step.done", spin: false },
   failed: { Icon: CircleX, tone: "bad", word: "chat.step.failed", spin: false },
   cut: { Icon: Square, tone: "off", word: "chat.step.cut", spin: false },
