@@ -8,7 +8,9 @@ from functools import partial
 
 import pytest
 
-from teahouse.core.messages import JsonObject
+from teahouse.core.events import PartDelta, PartDone
+from teahouse.core.messages import JsonObject, ToolCall
+from teahouse.server.gateway.in_turn import InTurn
 from teahouse.server.gateway.ollama.chat import Chat
 from tests.growth import growth
 
@@ -35,3 +37,24 @@ def test_four_times_as_long_is_four_times_the_work(
     bodies = {n: json.dumps({"model": "a/m", **made(n)}).encode() for n in (200, 800)}
 
     assert growth(lambda size: partial(Chat().read, bodies[size])) < 6
+
+
+class Place(int):
+    """One whose comparisons are calls that can be counted."""
+
+    def __lt__(self, other: int) -> bool:
+        return int(self) < int(other)
+
+
+def test_calls_that_are_many_at_once_are_not_all_looked_through_for_each() -> None:
+    call = ToolCall(id="c", name="f", arguments={})
+
+    def ask(count: int) -> None:
+        turn, places = InTurn(), [Place(number) for number in range(count)]
+        for event in (
+            *(PartDelta(index=place, kind="tool_call", delta="{}") for place in places),
+            *(PartDone(index=place, part=call) for place in reversed(places)),
+        ):
+            list(turn.take(event))
+
+    assert growth(lambda size: partial(ask, size)) < 6

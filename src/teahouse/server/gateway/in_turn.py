@@ -7,6 +7,7 @@ here for those before it that have begun; nothing waits for what may come.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from heapq import heappop, heappush
 from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
@@ -51,6 +52,7 @@ class _Coming(Struct):
 class InTurn:
     def __init__(self) -> None:
         self._coming: dict[int, _Coming] = {}
+        self._order: list[int] = []  # a heap of their indices, and of some that have gone
         self._told: dict[int, Part] = {}
         self._current: int | None = None  # the part of which pieces were given
 
@@ -58,9 +60,9 @@ class InTurn:
         index = event.index
         if isinstance(event, PartDelta):
             if index not in self._told:
-                self._coming.setdefault(index, _Coming(event.kind)).new.append(event.delta)
+                self._part(index, event.kind).new.append(event.delta)
         elif index not in self._told:
-            self._coming.setdefault(index, _Coming(None)).done = event.part
+            self._part(index, None).done = event.part
         elif event.part != self._told[index]:
             self._told[index] = event.part
             yield Again(index, event.part)
@@ -72,9 +74,20 @@ class InTurn:
         self._coming = {i: part for i, part in self._coming.items() if part.done is not None}
         yield from self._go_on()
 
+    def _part(self, index: int, kind: DeltaKind | None) -> _Coming:
+        if index not in self._coming:
+            self._coming[index] = _Coming(kind)
+            heappush(self._order, index)
+        return self._coming[index]
+
+    def _first(self) -> int:
+        while self._order[0] not in self._coming:
+            heappop(self._order)
+        return self._order[0]
+
     def _go_on(self) -> Iterator[Turn]:
         while self._coming:
-            index = min(self._coming) if self._current is None else self._current
+            index = self._first() if self._current is None else self._current
             coming = self._coming[index]
             if coming.new and (coming.kind == "text" or coming.kind == "thinking"):  # noqa: PLR1714  pyright narrows it so
                 self._current = index
