@@ -115,7 +115,7 @@ def gate(
     approvals = approvals or MemoryApprovals(clock)
 
     async def rules_of(_: str) -> Rules:
-        return rules or {}
+        return {} if rules is None else rules
 
     return Gate(
         approvals=approvals,
