@@ -5,6 +5,7 @@ A test module subclasses `StoreContract` and gives it two fixtures, `open_again`
 
 from __future__ import annotations
 
+from teahouse.testing.contract.store_approvals import ApprovalsContract
 from teahouse.testing.contract.store_files import FilesContract
 from teahouse.testing.contract.store_house import AnyStore, Kept, OpenAgain
 from teahouse.testing.contract.store_log import LogContract
@@ -14,5 +15,5 @@ from teahouse.testing.contract.store_queue import QueueContract
 __all__ = ["AnyStore", "Kept", "OpenAgain", "StoreContract"]
 
 
-class StoreContract(LogContract, QueueContract, PeopleContract, FilesContract):
+class StoreContract(LogContract, QueueContract, PeopleContract, FilesContract, ApprovalsContract):
     """All suites together. `pytestmark = pytest.mark.anyio` is the subclass's business."""

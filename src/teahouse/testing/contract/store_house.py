@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeAlias
 
 from teahouse.agent.participant import ReplyStep, ResultStep
-from teahouse.agent.ports import AgentRecord, Agents
+from teahouse.agent.ports import AgentRecord, Agents, Approvals
 from teahouse.chat.ports import (
     Conversation,
     Files,
@@ -44,6 +44,8 @@ class AnyStore(Protocol):
     def people(self) -> People: ...
     @property
     def agents(self) -> Agents: ...
+    @property
+    def approvals(self) -> Approvals: ...
     @property
     def files(self) -> Files: ...
     @property
