@@ -11,8 +11,9 @@ import msgspec
 from msgspec import Struct
 
 from teahouse.core.errors import Invalid
+from teahouse.tools.http.checks import read
 from teahouse.tools.http.curl_line import Said, bare, form_text, read_line
-from teahouse.tools.http.definition import Definition, read
+from teahouse.tools.http.definition import Definition
 
 _SECRET_WORD: Final = re.compile(
     r"(?i)(^|[^a-z])(authorization|cookie|token|secret|password|passwd|pwd|signature|sig"

@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from teahouse.core.disk import refused_by_disk, replace_file
 from teahouse.core.errors import Invalid, TeahouseError
-from teahouse.tools.http.definition import Definition, check, read
+from teahouse.tools.http.checks import check, read
+from teahouse.tools.http.definition import Definition
 
 _MOST_BYTES: Final = 256 << 10
 _MOST_FILES: Final = 1000
@@ -106,9 +107,15 @@ def read_file(path: Path) -> Definition | Broken:
         return Broken(file=path.name, line=line, error=error)
     except (OSError, ValueError, RecursionError) as error:
         told = getattr(error, "strerror", None) or str(error)
-        line = _LINE.search(told) if isinstance(error, tomllib.TOMLDecodeError) else None
         wrong = Invalid("http_tool_file", file=path.name, detail=told)
-        return Broken(file=path.name, line=int(line[1]) if line else None, error=wrong)
+        is_toml = isinstance(error, tomllib.TOMLDecodeError)
+        return Broken(file=path.name, line=_line_in(told, text) if is_toml else None, error=wrong)
+
+
+def _line_in(told: str, text: str) -> int:
+    """That of an error of the TOML reader; some are of the end."""
+    line = _LINE.search(told)
+    return int(line[1]) if line else len(text.splitlines())
 
 
 def line_of(text: str, field: str) -> int | None:

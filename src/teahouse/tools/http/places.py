@@ -27,8 +27,8 @@ _DOTS: Final = frozenset({".", ".."})
 
 def text_of(value: Any, hole: Hole) -> str:
     """What text cannot hold (halves of characters) is refused, not mended."""
-    told = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     try:
+        told = value if isinstance(value, str) else msgspec.json.encode(value).decode()
         told.encode()
     except UnicodeEncodeError:
         raise HttpRefused("http_value_text", parameter=hole) from None

@@ -82,3 +82,8 @@ class _Resolving:
 
 def _short(value: Any) -> str:
     return ascii(str(value)[:100])[1:-1]
+
+
+def table(value: Any) -> JsonObject:
+    """What is no table is an empty one."""
+    return cast("JsonObject", value) if isinstance(value, dict) else {}
