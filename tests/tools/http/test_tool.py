@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -278,6 +279,25 @@ async def test_secrets_are_in_no_error(caplog: pytest.LogCaptureFixture) -> None
         assert one.__suppress_context__
 
 
+async def test_a_piece_of_a_secret_in_the_words_of_an_error_is_not_told() -> None:
+    async def babble(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"plain-c4 and more of nonsense\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(babble, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(EgressRefused) as bare:
+            await said(tool(port))
+        with pytest.raises(EgressRefused) as refused:
+            await said(tool(port, headers={"X-Key": "{{secret:PLAIN}}"}))
+
+    assert "plain-c4" in bare.value.text
+    assert "plain" not in f"{refused.value.text} {refused.value.values}"
+    assert refused.value.code == "egress_failed"
+
+
 async def test_secrets_go_to_no_other_origin() -> None:
     got: list[str] = []
 
@@ -349,8 +369,6 @@ async def test_a_trial_that_fails_shows_the_request_and_why() -> None:
 
 
 async def test_a_silent_server_is_left_in_time() -> None:
-    import asyncio
-
     done = asyncio.Event()
 
     async def silent(request: web.BaseRequest) -> web.Response:

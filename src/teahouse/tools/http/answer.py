@@ -21,6 +21,8 @@ from teahouse.tools.http.holes import Hole
 from teahouse.tools.text_bytes import read_text
 
 _CHARSET: Final = re.compile(r"charset=\"?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
+_PIECE: Final = 5  # characters in a row that are no accident
+_HIDDEN: Final = "…"
 _NO_TYPE: Final = "application/octet-stream"
 
 
@@ -33,11 +35,21 @@ class Redactor:
             (re.compile(re.escape(form), re.IGNORECASE), f"~{forms[form].name}~")
             for form in sorted(forms, key=len, reverse=True)
         ]
+        self._pieces = {
+            form[at : at + _PIECE].lower()
+            for form in forms
+            for at in range(max(1, len(form) - _PIECE + 1))
+        }
 
     def __call__(self, text: str) -> str:
         for form, sign in self._forms:
             text = form.sub(sign, text)
         return text
+
+    def brief(self, text: str) -> str:
+        """For what may have been cut in the midst of a secret: nothing where a piece is in it."""
+        low = text.lower()
+        return _HIDDEN if any(piece in low for piece in self._pieces) else text
 
 
 def told(definition: Definition, fetched: Fetched, redact: Redactor) -> str:
@@ -125,5 +137,6 @@ def _forms(hole: Hole, value: str) -> set[str]:
         forms |= {one, quote(one, safe=""), quote(one), quote_plus(one), html.escape(one)}
         forms |= {json.dumps(one)[1:-1], json.dumps(one, ensure_ascii=False)[1:-1]}
         forms |= {base64.b64encode(one.encode()).decode(), ascii(one)[1:-1]}
+        forms.add(str(one.encode())[2:-1])
         forms.add(one.replace("\\", "\\\\").replace('"', '\\"'))
     return forms - {""}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from typing import Final
 
@@ -85,12 +86,12 @@ class HttpTool:
         except EgressRefused as error:
             shown = build(definition, arguments, masked(definition.secrets)).url
             raise _without_secrets(error, shown, redact) from None
-        return answer.told(definition, fetched, redact)
+        return await asyncio.to_thread(answer.told, definition, fetched, redact)
 
 
 def _without_secrets(error: EgressRefused, url: str, redact: answer.Redactor) -> EgressRefused:
     """A URL in an error is cut, and half a secret cannot be found: ours is told in its stead."""
-    values = {name: redact(value) for name, value in error.values.items()}
+    values = {name: redact.brief(value) for name, value in error.values.items()}
     return EgressRefused(
         error.code, **{**values, **({"url": url[:200]} if "url" in values else {})}
     )
