@@ -22,7 +22,7 @@ from teahouse.config.live import LiveSettings, mask
 from teahouse.config.load import load, variable
 from teahouse.core import i18n
 from teahouse.core.errors import SettingsError, StorageFull
-from teahouse.llm.local import NAME as LOCAL
+from teahouse.llm.local.provider import NAME as LOCAL
 from teahouse.llm.settings import ProviderSettings
 
 EXAMPLE = {

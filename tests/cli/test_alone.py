@@ -12,7 +12,7 @@ import stat
 import subprocess
 from pathlib import Path
 
-from teahouse.llm.model_file import model_file
+from teahouse.llm.local.model_file import model_file
 from tests.cli.conftest import PATIENCE_S, Teahouse
 
 

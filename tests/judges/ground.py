@@ -13,8 +13,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from teahouse.llm.local_process import Address, LocalProcess, State
-from teahouse.llm.model_file import DEFAULT_MODEL, model_file, present
+from teahouse.llm.local.model_file import DEFAULT_MODEL, model_file, present
+from teahouse.llm.local.process import Address, LocalProcess, State
 from teahouse.testing.endpoint import Recorded
 from tests.app.test_serve import Guest, running
 from tests.judges.upstreams import CALLS, SIGNATURES, TOLD, VENDORS, scene_of, upstream

@@ -19,8 +19,8 @@ from teahouse.llm.client import Client
 from teahouse.llm.compare import CaseName, compare
 from teahouse.llm.embedding import EmbedRequest, floats
 from teahouse.llm.errors import NotOffered
-from teahouse.llm.local_process import Address, LocalProcess, State
-from teahouse.llm.model_file import DEFAULT_MODEL, model_file, present
+from teahouse.llm.local.model_file import DEFAULT_MODEL, model_file, present
+from teahouse.llm.local.process import Address, LocalProcess, State
 from teahouse.llm.provider import ModelRequest, Provider, ToolSpec
 from teahouse.llm.providers import build_provider
 from teahouse.llm.settings import ProviderSettings, Timeouts, WireName
@@ -94,7 +94,7 @@ async def embedder() -> AsyncIterator[Address]:
     path = present(model_file(DEFAULT_MODEL), FOLDER)
     assert path, "run `teahouse models pull`, or -m 'not model'"
     child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "teahouse.llm.local_child", "--embeddings"),
+        *(sys.executable, "-m", "teahouse.llm.local.child", "--embeddings"),
         *("--model", str(path), "--context", "512"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

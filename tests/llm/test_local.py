@@ -16,8 +16,8 @@ from teahouse.core.errors import ProviderError
 from teahouse.core.events import PartDelta, ReplyDone, StreamEvent, fold
 from teahouse.core.messages import Message, Text
 from teahouse.llm.errors import StreamCut
-from teahouse.llm.local import LocalModel
-from teahouse.llm.model_file import DEFAULT_MODEL, model_file, present
+from teahouse.llm.local.model_file import DEFAULT_MODEL, model_file, present
+from teahouse.llm.local.provider import LocalModel
 from teahouse.llm.provider import ModelRequest, ToolSpec
 from teahouse.llm.transport import Transport
 
@@ -131,7 +131,7 @@ async def test_the_model_does_not_outlive_a_parent_that_is_killed() -> None:
     script = (
         "import asyncio, sys\n"
         "from pathlib import Path\n"
-        "from teahouse.llm.local import LocalModel\n"
+        "from teahouse.llm.local.provider import LocalModel\n"
         "from teahouse.llm.transport import Transport\n"
         "async def main():\n"
         "    async with Transport() as transport:\n"

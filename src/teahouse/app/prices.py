@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from teahouse.config.live import LiveSettings
 from teahouse.llm.catalog import FREE, Facts, published
-from teahouse.llm.local import NAME as LOCAL
+from teahouse.llm.local.provider import NAME as LOCAL
 from teahouse.llm.vendors import VENDORS
 
 

@@ -110,7 +110,7 @@ class Doctor:
         return self._say("page", "ok", "built")
 
     def _model(self) -> Finding:
-        from teahouse.llm import model_file
+        from teahouse.llm.local import model_file
 
         local = self._host.local_model(self._home)
         if not local.enabled:

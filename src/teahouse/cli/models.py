@@ -20,7 +20,7 @@ from teahouse.cli.terminal import Terminal
 from teahouse.core.clock import SystemClock
 
 if TYPE_CHECKING:
-    from teahouse.llm.model_partial import ModelFile
+    from teahouse.llm.local.partial import ModelFile
 
 ModelName = Annotated[str | None, typer.Argument(help="cli.argument.model")]
 FileName = Annotated[str | None, typer.Argument(help="cli.argument.model_file")]
@@ -62,7 +62,7 @@ def list_models(ctx: typer.Context, home: Home = None, as_json: Json = False) ->
 def pull(
     ctx: typer.Context, name: FileName = None, home: Home = None, as_json: Json = False
 ) -> None:
-    from teahouse.llm import model_file
+    from teahouse.llm.local import model_file
 
     terminal = terminal_of(ctx)
     folder = terminal.host.home(home)

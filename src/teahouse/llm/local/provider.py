@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from teahouse.core.errors import ProviderError
 from teahouse.core.events import StreamEvent
 from teahouse.core.messages import Message, Text
-from teahouse.llm.local_process import Address, LocalProcess, State
-from teahouse.llm.model_file import model_file, present
+from teahouse.llm.local.model_file import model_file, present
+from teahouse.llm.local.process import Address, LocalProcess, State
 from teahouse.llm.provider import ModelInfo, ModelRequest, Provider, ToolSpec
 from teahouse.llm.providers import build_provider
 from teahouse.llm.reach import Ask, Item

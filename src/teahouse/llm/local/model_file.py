@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from teahouse.core.errors import ModelFileError
-from teahouse.llm.model_partial import (
+from teahouse.llm.local.partial import (
     ModelFile,
     Partial,
     Report,
@@ -106,7 +106,7 @@ async def pull(
     Several at once, also of other processes, wait for the one that is at it. Raises
     `ModelFileError`; when cancelled it stops within moments and what had come stays.
     """
-    from teahouse.llm.model_sources import usual_sources
+    from teahouse.llm.local.sources import usual_sources
 
     ready = present(model, folder)
     if ready is not None:

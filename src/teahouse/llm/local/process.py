@@ -113,7 +113,7 @@ class LocalProcess:
     def _spawn(self) -> subprocess.Popen[str]:
         return subprocess.Popen(  # noqa: S603  our own module
             [
-                *(self._python, "-m", "teahouse.llm.local_child"),
+                *(self._python, "-m", "teahouse.llm.local.child"),
                 *("--model", str(self._model), "--parent", str(os.getpid())),
                 *("--threads", str(self._threads or free_threads())),
                 *("--context", str(self._context)),

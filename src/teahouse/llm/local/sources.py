@@ -17,7 +17,7 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from teahouse.llm.model_partial import ModelFile, Partial, Source, SourceFailed, Stopped
+from teahouse.llm.local.partial import ModelFile, Partial, Source, SourceFailed, Stopped
 
 _CHUNK = 1 << 18
 _PROBE_S = 5.0

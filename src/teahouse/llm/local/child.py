@@ -1,6 +1,6 @@
 """The process that holds a local model: llama.cpp's server on a free loopback port.
 
-`python -m teahouse.llm.local_child --model FILE --threads N --context N --parent PID` prints one
+`python -m teahouse.llm.local.child --model FILE --threads N --context N --parent PID` prints one
 line of JSON, `{"url", "key", "pid"}`, as soon as it can answer. It lives no longer than its parent:
 the kernel kills it on Linux, and the end of its standard input everywhere. It asks nobody anything,
 and only those who have the key may ask it.
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="teahouse.llm.local_child")
+    parser = argparse.ArgumentParser(prog="teahouse.llm.local.child")
     parser.add_argument("--model", required=True)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--context", type=int, default=8192)
