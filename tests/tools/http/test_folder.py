@@ -235,6 +235,13 @@ def test_a_wrong_definition_is_not_saved(tmp_path: Path) -> None:
             "http_tool_body",
         ),
         ({"url": "https://{{secret:A}}/"}, "http_tool_host"),
+        (
+            {
+                "url": "https://{{secret:A}}/",
+                "parameters": [{"name": "A", "enum": ["a.example", "b.example"]}],
+            },
+            "http_tool_host",
+        ),
         ({"url": "https://exa mple.com/"}, "http_tool_url"),
         ({"url": "https://a.example:99999/"}, "http_tool_url"),
         ({"url": "https:///x"}, "http_tool_url"),

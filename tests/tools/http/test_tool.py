@@ -245,6 +245,7 @@ async def test_secrets_arrive_and_an_echo_of_them_does_not_come_back() -> None:
     assert got[0]["path"] == f"/?key={quote(CANARY, safe='')}"
     assert json.loads(got[0]["body"]) == {"key": CANARY, "in": "a plain-c4nary-1234 b"}
     assert not leaks(whole + picked + body)
+    assert not leaks(json.dumps(json.loads(whole.partition("\n")[2]), ensure_ascii=False))
     assert "~KEY~" in whole
     assert json.loads(body.partition("\n")[2]) == {"key": "~KEY~", "in": "a ~PLAIN~ b"}
 
@@ -277,6 +278,8 @@ async def test_secrets_are_in_no_error(caplog: pytest.LogCaptureFixture) -> None
         told = f"{one} {one.text} {one.values} {one.problem('zh-CN')} {caplog.text}"
         assert not leaks(told)
         assert one.__suppress_context__
+        assert "url" not in one.values or one.values["url"].startswith("http://127.0.0.1:")
+    assert any("key=~KEY~" in one.text for one in failures)
 
 
 async def test_a_piece_of_a_secret_in_the_words_of_an_error_is_not_told() -> None:
