@@ -42,6 +42,9 @@ def test_a_card_shows_the_exact_call_and_an_answer_lets_it_go_on(
     card(page).get_by_role("button", name=say(language, "approval.deny")).click()
     expect(ended(page)).to_contain_text("The person said no")
     expect(card(page)).to_have_count(0)
+    page.locator("details.tl > summary").click()
+    page.locator("details.ti > summary").click()
+    expect(page.locator("details.ti .appr-done")).to_contain_text(say(language, "approval.denied"))
 
 
 def test_the_keyboard_answers_a_card_that_has_the_focus(

@@ -18,6 +18,19 @@ export const useOpenApprovals = (enabled: boolean) =>
     refetchInterval: LOOK_AGAIN_MS,
   });
 
+/** What was asked in a run that has ended, by call. */
+export function useApprovalsOf(run: string | null, wanted: boolean) {
+  const found = useQuery({
+    enabled: wanted && run !== null,
+    queryKey: [...open, run],
+    queryFn: ({ signal }) =>
+      get<Page<ApprovalRecord>>("/api/approvals", { signal, query: { run: run ?? "" } }),
+    staleTime: Number.POSITIVE_INFINITY,
+    select: (page) => page.items,
+  });
+  return found.data;
+}
+
 export function useAnswerApproval(id: string) {
   const client = useQueryClient();
   return useMutation({

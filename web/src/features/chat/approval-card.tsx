@@ -47,7 +47,12 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
   );
 }
 
-function Decided({ approval, state }: { approval: Approval; state: keyof typeof DECIDED }) {
+interface DecidedProps {
+  approval: Pick<Approval, "tool" | "arguments">;
+  state: keyof typeof DECIDED;
+}
+
+export function Decided({ approval, state }: DecidedProps) {
   const t = useT();
   const { Icon, tone, word } = DECIDED[state];
   return (
@@ -57,7 +62,7 @@ function Decided({ approval, state }: { approval: Approval; state: keyof typeof 
       </span>
       <b className="med">{t(word)}</b>
       <code className="k2 ell">
-        {toolName(t, approval.tool)} {visible(JSON.stringify(approval.arguments))}
+        {visible(toolName(t, approval.tool))} {visible(JSON.stringify(approval.arguments))}
       </code>
     </p>
   );
@@ -71,7 +76,7 @@ function Open({ approval }: { approval: Approval }) {
   const busy = answer.isPending || answer.isSuccess;
   const words = approval.words ?? [];
   const pattern = words.length > 0 ? [...words.slice(0, 2), "*"] : ["*"];
-  const tool = toolName(t, approval.tool);
+  const tool = visible(toolName(t, approval.tool));
   const like = words.length > 0 ? visible(pattern.join(" ")) : tool;
   const reason = REASONS[approval.reason];
 

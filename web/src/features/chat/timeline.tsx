@@ -9,8 +9,11 @@ import {
   Square,
 } from "lucide-react";
 import { useState } from "react";
+import { useApprovalsOf } from "@/api/approvals";
+import type { ApprovalRecord } from "@/api/types";
 import { useT } from "@/i18n";
 import { number } from "@/i18n/format";
+import { Decided } from "./approval-card";
 import { argumentLine, type ToolStep } from "./blocks";
 import { duration } from "./size";
 import { useStepTimes } from "./step-times";
@@ -29,6 +32,7 @@ export function Timeline({ steps, writing, live, run }: Props) {
   const [open, setOpen] = useState(false);
   const known = steps.every((step) => step.ms !== null);
   const times = useStepTimes(run, open && !live && !known);
+  const asked = useApprovalsOf(run, open && !live);
   const timed = steps.map((step) => ({ ...step, ms: step.ms ?? times.get(step.call.id) ?? null }));
   const total = timed.reduce((sum, step) => sum + (step.ms ?? 0), 0);
   const failed = steps.filter((step) => step.state === "failed").length;
@@ -75,7 +79,11 @@ export function Timeline({ steps, writing, live, run }: Props) {
       </summary>
       <div className="tl-b">
         {timed.map((step) => (
-          <Step key={step.call.id} step={step} />
+          <Step
+            key={step.call.id}
+            step={step}
+            asked={asked?.filter((one) => one.call === step.call.id) ?? []}
+          />
         ))}
         {writing && (
           <div className="ti flat">
@@ -88,7 +96,7 @@ export function Timeline({ steps, writing, live, run }: Props) {
   );
 }
 
-function Step({ step }: { step: ToolStep }) {
+function Step({ step, asked }: { step: ToolStep; asked: readonly ApprovalRecord[] }) {
   const t = useT();
   const { call, state, output, ms } = step;
   const said = output.map((part) => (part.type === "text" ? part.text : part.name)).join("\n");
@@ -106,6 +114,9 @@ function Step({ step }: { step: ToolStep }) {
         <ChevronRight className="i chev" size={14} aria-hidden />
       </summary>
       {given && <div className="out">{given}</div>}
+      {asked.map(
+        (one) => one.state !== "asked" && <Decided key={one.id} approval={one} state={one.state} />,
+      )}
       {said && <div className={state === "failed" ? "out bad" : "out"}>{said}</div>}
       {state === "cut" && <div className="out">{t("chat.step.cut")}</div>}
     </details>
