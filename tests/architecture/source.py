@@ -9,6 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "teahouse"
+# Programs of their own, run by path inside the sandbox or right before it; nothing imports them.
+PROGRAMS = frozenset({"tools/snippet.py", "tools/sandbox/launch.py"})
 
 
 @dataclass(frozen=True)

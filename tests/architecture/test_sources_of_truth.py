@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from teahouse.core.codec import KNOWN_EVENTS
-from tests.architecture.source import MODULES, Module
+from tests.architecture.source import MODULES, PROGRAMS, Module
 
 WALL_CLOCK = {"time.time", "time.time_ns", "datetime.now", "datetime.utcnow", "datetime.today"}
 CHANCE = {"uuid.uuid4", "uuid.uuid1", "secrets.token_hex", "secrets.token_urlsafe", "os.urandom"}
@@ -14,9 +14,11 @@ EVENT_NAMES = {
     "reply_done",
     "tool_call",
     "tool_result",
+    "approval",
     "error",
     "stream_end",
     "post",
+    "approval",
     "conversation",
     "resync",
 }
@@ -47,7 +49,11 @@ def test_ids_and_secrets_are_made_in_core_alone() -> None:
 
 
 def test_the_environment_is_read_in_config_alone() -> None:
-    readers = [module.name for module in MODULES if reads_environment(module)]
+    readers = [
+        module.name
+        for module in MODULES
+        if module.name not in PROGRAMS and reads_environment(module)
+    ]
 
     assert all(name.startswith("config/") for name in readers), readers
 

@@ -24,6 +24,7 @@ NEEDS_TIMEOUT = {
 GROUP_CALLS = {"asyncio.TaskGroup()", "TaskGroup()"}
 BARE_TASKS = {"asyncio.create_task", "asyncio.ensure_future", "asyncio.gather", "asyncio.wait_for"}
 BLOCKING = {"time.sleep", "os.system", "os.popen"}
+IN_A_THREAD = {"tools/sandbox/cgroup.py"}  # what waits there is called from the sandbox's own
 MAY_MAKE_TASKS = {"core/tasks.py"}
 MAY_WAIT = {"cli/agents.py": "a person's editor is open as long as they write"}
 BOUNDED_OTHERWISE = {"store/writer.py": "a semaphore lets only so many callers in"}
@@ -92,7 +93,11 @@ def test_every_task_has_an_owner() -> None:
 
 def test_nobody_sleeps_on_the_event_loop() -> None:
     places = [
-        module.at(call) for module in MODULES for name, call in module.calls() if name in BLOCKING
+        module.at(call)
+        for module in MODULES
+        if module.name not in IN_A_THREAD
+        for name, call in module.calls()
+        if name in BLOCKING
     ]
 
     assert not places

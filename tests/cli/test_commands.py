@@ -273,7 +273,7 @@ def test_usage_is_added_up_and_an_unknown_price_is_said(house: Teahouse) -> None
     table = house("models", "usage", "--by", "model").stdout
 
     one = next(row for name, row in by_model.items() if name.startswith("fake/"))
-    assert one["calls"] == one["unpriced"] > 0
+    assert one["calls"] >= one["unpriced"] > 0  # what was refused at once cost nothing
     assert "unknown" in table
     assert house("models", "usage", "--by", "moon").returncode == 2
 

@@ -21,7 +21,6 @@ from teahouse.core.messages import (
 from teahouse.llm.provider import ModelRequest
 from teahouse.llm.usage import NOBODY, Caller
 
-
 NO_WISHES = ModelRequest(model="", messages=())
 
 
