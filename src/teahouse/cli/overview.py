@@ -13,6 +13,7 @@ COMMANDS = (
     "ask",
     "mcp",
     "agents",
+    "approvals",
     "sessions",
     "models",
     "people",
