@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytest.register_assert_rewrite("teahouse.testing.contract")
+# The machine may be busy: an example that takes long is no fault.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 @pytest.fixture
