@@ -18,7 +18,6 @@ EVENT_NAMES = {
     "error",
     "stream_end",
     "post",
-    "approval",
     "conversation",
     "resync",
 }
