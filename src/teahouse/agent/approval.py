@@ -96,9 +96,7 @@ class Desk:
         until = now + GRANTED_FOR if answer.until is UNSET else answer.until
         if until is not None and (until.tzinfo is None or until <= now):
             raise Invalid("grant_over")
-        arguments, words = granted_by(
-            answer.pattern, asked.arguments, asked.words, judges=bool(asked.words)
-        )
+        arguments, words = granted_by(answer.pattern, asked.arguments, asked.words)
         return Grant(
             id=new_id("g"),
             agent=asked.agent,

@@ -150,7 +150,7 @@ class Guard:
             arguments=call.arguments,
             effect=call.effect,
             reason=reason,
-            words=call.judged.words if call.judged else (),
+            words=call.judged.words if call.judged else None,
             state="asked",
             asked_at=now,
             expires_at=now + timedelta(seconds=self._gate.wait_s()),

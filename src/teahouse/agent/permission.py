@@ -179,18 +179,19 @@ def fits(grant: Grant, call: Call, now: datetime) -> bool:
 
 
 def granted_by(
-    pattern: Sequence[str] | None, arguments: JsonObject, words: tuple[str, ...], *, judges: bool
+    pattern: Sequence[str] | None, arguments: JsonObject, words: tuple[str, ...] | None
 ) -> tuple[JsonObject | None, tuple[str, ...]]:
     """The arguments and words of a grant that is given on a call: `pattern` None means this call
-    alone, `["*"]` all of the tool, other words commands like this one. Raises `Invalid`."""
+    alone, `["*"]` all of the tool, other words commands like this one. `words` are None where the
+    tool runs no commands. Raises `Invalid`."""
     if pattern is None:
         return arguments, ()
     if list(pattern) == [REST]:
-        if judges:  # any command at all is for the agent's rules to allow
+        if words is not None:  # any command at all is for the agent's rules to allow
             raise Invalid("pattern_too_wide")
         return None, ()
     wanted = tuple(pattern)
-    if not wanted or len(wanted) > MAX_WORDS or not _begins(words, wanted):
+    if not wanted or len(wanted) > MAX_WORDS or not _begins(words or (), wanted):
         raise Invalid("pattern_wrong")
     return None, wanted
 

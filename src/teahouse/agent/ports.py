@@ -75,7 +75,7 @@ class ApprovalRecord(Struct, frozen=True, kw_only=True):
     arguments: JsonObject
     effect: Effect
     reason: str
-    words: tuple[str, ...]
+    words: tuple[str, ...] | None
     state: ApprovalState
     asked_at: datetime
     expires_at: datetime

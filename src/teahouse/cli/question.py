@@ -46,9 +46,12 @@ def card(terminal: Terminal, asked: Asked) -> list[str]:
     ]
 
 
-def pattern_of(asked: Approval) -> list[str]:
-    """What "all of these" means: commands that begin with the same two words, or the whole tool."""
-    return [*asked.words[:2], "*"] if asked.words else ["*"]
+def pattern_of(asked: Approval) -> list[str] | None:
+    """What "all of these" means: commands that begin with the same two words, or the whole tool.
+    None where only the very same call can be allowed for longer."""
+    if asked.words is None:
+        return ["*"]
+    return [*asked.words[:2], "*"] if asked.words else None
 
 
 def asker(terminal: Terminal, *, quiet: bool) -> Ask:
@@ -75,8 +78,9 @@ class _Asker:
         terminal, pattern = self._terminal, pattern_of(asked)
         for line in card(terminal, asked):
             terminal.say(line)
-        like = visible(" ".join(pattern)) if asked.words else visible(asked.tool)
-        terminal.say(terminal.t("cli.approval.choices", like=like))
+        like = visible(" ".join(pattern or ()) if asked.words else asked.tool)
+        choices = terminal.t("cli.approval.choices" if pattern else "cli.approval.few", like=like)
+        terminal.say(choices)
         session: PromptSession[str] = PromptSession()
         while True:
             try:
@@ -89,9 +93,9 @@ class _Asker:
                 return DENY
             if typed in terminal.t("cli.approval.always").split():
                 return {"decision": "always"}
-            if typed in terminal.t("cli.approval.all").split():
+            if pattern and typed in terminal.t("cli.approval.all").split():
                 return {"decision": "always", "pattern": pattern}
-            terminal.say(terminal.t("cli.approval.choices", like=like))
+            terminal.say(choices)
 
 
 class Questions:

@@ -85,7 +85,8 @@ class Approval(Struct, frozen=True, kw_only=True, tag="approval", omit_defaults=
     """A person is asked whether a call may be made, or has answered; the newest of one id counts.
 
     `arguments` are those that the tool gets. `reason` is a code that says why it is asked. `words`
-    are those of a plain command: an answer may hold for others that begin alike.
+    are those of a plain command: an answer may hold for others that begin alike. Of any other
+    command there are none; it is None where the tool runs no commands.
     """
 
     id: str  # ap_…
@@ -96,7 +97,7 @@ class Approval(Struct, frozen=True, kw_only=True, tag="approval", omit_defaults=
     reason: str
     state: ApprovalState
     expires_at: datetime
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] | None = None
     decided_by: PersonId | None = None
 
 

@@ -31,6 +31,7 @@ _GRANTS = select(*(permission_grant.c[name] for name in _GRANT_FIELDS)).order_by
 
 _object = msgspec.json.Decoder(JsonObject)
 _words = msgspec.json.Decoder(tuple[str, ...])
+_asked_words = msgspec.json.Decoder(tuple[str, ...] | None)
 
 
 class SqlApprovals(Approvals):
@@ -155,7 +156,7 @@ def _record(row: AnyRow, now: datetime) -> ApprovalRecord:
     if values["state"] == "asked" and (row.expires_at <= now or row.run_ended_at is not None):
         values["state"] = "expired"
     values["arguments"] = _object.decode(row.arguments)
-    values["words"] = _words.decode(row.words)
+    values["words"] = _asked_words.decode(row.words)
     return ApprovalRecord(**values)
 
 

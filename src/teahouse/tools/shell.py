@@ -13,10 +13,13 @@ from typing import Annotated, TypeAlias, TypeVar
 import msgspec
 from msgspec import Meta, Struct, structs
 
+from teahouse.agent.permission import Judged
 from teahouse.core.errors import ToolFailed
+from teahouse.core.events import Effect
 from teahouse.core.messages import JsonObject, Text
 from teahouse.llm.provider import ToolSpec
 from teahouse.llm.tool import Content, ToolContext
+from teahouse.tools.command_call import judged
 from teahouse.tools.sandbox import view
 from teahouse.tools.sandbox.command import Command, Hear, Limits, SandboxUnavailable, Stream
 from teahouse.tools.sandbox.runner import Sandbox
@@ -88,6 +91,7 @@ class _Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class Exec:
     repeatable = False
+    effect: Effect = "write"
     spec = ToolSpec(
         name="exec",
         description=(
@@ -109,6 +113,10 @@ class Exec:
 
     def __init__(self, seat: Seat) -> None:
         self._seat = seat
+
+    def judge(self, arguments: JsonObject, /) -> Judged:
+        """Asked before a call, see `agent.permission`."""
+        return judged(str(arguments.get("command", "")))
 
     async def __call__(self, arguments: JsonObject, context: ToolContext, /) -> Content:
         given = taken(arguments, _Arguments)

@@ -61,7 +61,7 @@ export interface Answer {
   until?: string | null;
 }
 
-/** A person is asked whether a call may be made, or has answered; the newest of one id counts. `arguments` are those that the tool gets. `reason` is a code that says why it is asked. `words` are those of a plain command: an answer may hold for others that begin alike. */
+/** A person is asked whether a call may be made, or has answered; the newest of one id counts. `arguments` are those that the tool gets. `reason` is a code that says why it is asked. `words` are those of a plain command: an answer may hold for others that begin alike. Of any other command there are none; it is None where the tool runs no commands. */
 export interface Approval {
   type: "approval";
   id: string;
@@ -72,7 +72,7 @@ export interface Approval {
   reason: string;
   state: "asked" | "denied" | "expired" | "granted";
   expires_at: string;
-  words?: string[];
+  words?: string[] | null;
   decided_by?: string | null;
 }
 
@@ -89,7 +89,7 @@ export interface ApprovalRecord {
   arguments: Record<string, unknown>;
   effect: "external" | "read" | "write";
   reason: string;
-  words: string[];
+  words: string[] | null;
   state: "asked" | "denied" | "expired" | "granted";
   asked_at: string;
   expires_at: string;

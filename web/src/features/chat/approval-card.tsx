@@ -16,6 +16,7 @@ const EFFECTS: Record<Approval["effect"], PageKey> = {
   external: "approval.effect.external",
 };
 const REASONS: Record<string, PageKey> = {
+  command: "approval.reason.command",
   external: "approval.reason.external",
   undeclared: "approval.reason.undeclared",
   rule: "approval.reason.rule",
@@ -74,10 +75,11 @@ function Open({ approval }: { approval: Approval }) {
   const seconds = useSecondsTo(approval.expires_at);
   const answer = useAnswerApproval(approval.id);
   const busy = answer.isPending || answer.isSuccess;
-  const words = approval.words ?? [];
-  const pattern = words.length > 0 ? [...words.slice(0, 2), "*"] : ["*"];
+  const { words } = approval;
+  // Of a command without words only the very same call can be allowed for longer.
+  const pattern = !words ? ["*"] : words.length > 0 ? [...words.slice(0, 2), "*"] : null;
   const tool = visible(toolName(t, approval.tool));
-  const like = words.length > 0 ? visible(pattern.join(" ")) : tool;
+  const like = words && pattern ? visible(pattern.join(" ")) : tool;
   const reason = REASONS[approval.reason];
 
   function pressed(event: KeyboardEvent<HTMLElement>) {
@@ -131,9 +133,11 @@ function Open({ approval }: { approval: Approval }) {
           >
             {t("approval.always.exact")}
           </Button>
-          <Button disabled={busy} onClick={() => answer.mutate({ decision: "always", pattern })}>
-            {t("approval.always.like", { like })}
-          </Button>
+          {pattern && (
+            <Button disabled={busy} onClick={() => answer.mutate({ decision: "always", pattern })}>
+              {t("approval.always.like", { like })}
+            </Button>
+          )}
           <Button kind="ghost" onClick={() => setChoosing(false)}>
             {t("ui.back")}
           </Button>
