@@ -288,6 +288,7 @@ def test_what_resembles_nothing_is_refused_all_the_same(tmp_path: Path, name: st
         ('language = "fr"', "language", "en-US, zh-CN, zh-HK"),
         ("[providers.x]\nmodels = 1", "providers.x.models", '["…", "…"]'),
         ("limits.wall_s = 0", "limits.wall_s", "> 0 … 86400"),
+        ("prices = 1", "prices", "{NAME = [0.5, 2]}"),
     ],
 )
 def test_a_wrong_value_is_refused_with_what_the_setting_takes(
@@ -611,6 +612,30 @@ async def test_a_dotted_key_may_end_in_a_name_with_dots(tmp_path: Path) -> None:
     assert live.config.aliases == {"fast": {"mine/gpt-5.4": 5}}
     assert live.config.fallbacks == {"mine/gpt-5.4": ("a/b", "c/d")}
     assert (live.config.windows, live.config.limits.steps) == ({}, 7)
+
+
+@pytest.mark.anyio
+async def test_a_name_may_have_the_quotes_that_it_has_in_the_file(tmp_path: Path) -> None:
+    live = await LiveSettings.open(tmp_path, {}, Safe())
+
+    await live.patch({'prices."mine/gpt-5.4"': "[1, 2]", "aliases.fast.'mine/gpt-5.4'": "5"})
+
+    assert live.config.prices == {"mine/gpt-5.4": (1, 2)}
+    assert live.config.aliases == {"fast": {"mine/gpt-5.4": 5}}
+
+
+@pytest.mark.anyio
+async def test_a_whole_table_may_be_given_as_text(tmp_path: Path) -> None:
+    live = await LiveSettings.open(tmp_path, {}, Safe())
+
+    await live.patch({"fallbacks": '{"a/b": ["c/d"]}', "budgets": '{"day": 20}'})
+
+    assert live.config.fallbacks == {"a/b": ("c/d",)}
+    assert live.config.budgets.day == 20
+    for text in ("{", "20", '["day"]'):
+        with pytest.raises(SettingsError) as caught:
+            await live.patch({"budgets": text})
+        assert caught.value.code == "setting_wrong"
 
 
 @pytest.mark.anyio

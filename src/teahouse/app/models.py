@@ -77,7 +77,8 @@ class HouseModels:
         by_id = {info.id: info for info in found}
         default = self._settings.config.default_model or ""
         vendor, _, model = default.partition("/")
-        wanted = [*configured, *by_id, *([model] if vendor == name and model else [])]
+        offered = configured or by_id
+        wanted = [*offered, *([model] if vendor == name and model else [])]
         facts = {one: self._prices.facts(f"{name}/{one}") for one in wanted}
         return [
             ModelEntry(

@@ -17,7 +17,7 @@ from teahouse.core.errors import Invalid, NotFound
 from teahouse.core.ids import new_secret
 
 GIVEN_LENGTH = 16  # characters of a password that we make up: 96 random bits
-FIGURES = ("spent", "budget", "rate", "concurrent")
+LIMITS = ("budget", "rate", "concurrent")
 NONE = "–"
 
 Role = Annotated[
@@ -183,13 +183,14 @@ def list_keys(ctx: typer.Context, home: Home = None, as_json: Json = False) -> N
             (
                 key["name"],
                 ", ".join(key["scopes"]) or everything,
-                *(_figure(key[name]) for name in FIGURES),
+                f"{key['spent']:.4f}",
+                *(_figure(key[name]) for name in LIMITS),
                 when(key["last_used_at"]) if key["last_used_at"] else NONE,
                 key["id"],
             )
             for key in found
         ]
-        heads = ("name", "scopes", *FIGURES, "used", "id")
+        heads = ("name", "scopes", "spent", *LIMITS, "used", "id")
         terminal.table([terminal.t(f"cli.head.{name}") for name in heads], rows)
 
     call(ctx, home, work)

@@ -136,11 +136,12 @@ def parse(key: Key, text: str, source: str) -> Any:
         with suppress(ValueError, RecursionError):
             value = json.loads(text)
     elif get_origin(kind) in {tuple, dict}:
-        value = _parse_many(key, text, source)
+        value = parse_many(key, text, source)
     return _convert(key, value, source, strict=False)
 
 
-def _parse_many(key: Key, text: str, source: str) -> Any:
+def parse_many(key: Key, text: str, source: str) -> Any:
+    """A table or a list, from JSON; a list also from what stands between commas."""
     if text.lstrip().startswith(("[", "{")):
         try:
             return json.loads(text)
@@ -246,10 +247,11 @@ def takes(kind: Any) -> str:
         return f"{least} … {meta.le}"
     if form is Literal:
         return ", ".join(str(choice) for choice in get_args(kind))
-    if form in _SIGNS or kind in _SIGNS:
-        return _SIGNS[form or kind]
-    if children(kind) is not None:
-        return "{KEY = …}"
+    if form is dict:
+        return f"{{NAME = {takes(get_args(kind)[1])}}}"
+    sign = "{KEY = …}" if children(kind) is not None else _SIGNS.get(form or kind)
+    if sign is not None:
+        return sign
     options = [takes(each) for each in get_args(kind) if each not in {type(None), SecretRef}]
     return ", ".join(options) or '"…"'
 
@@ -259,6 +261,5 @@ _SIGNS: dict[Any, str] = {
     int: "0, 1, 2 …",
     float: "0.5, 1, 2 …",
     tuple: '["…", "…"]',
-    dict: '{NAME = "…"}',
     Any: "…",
 }

@@ -25,6 +25,7 @@ from teahouse.config.keys import (
     kind_of,
     named,
     parse,
+    parse_many,
     takes_text,
     wrong,
 )
@@ -196,9 +197,10 @@ class LiveSettings:
             if value is None:
                 found.append((below, None))
             elif not is_leaf(kind):
-                if not isinstance(value, dict):
+                table = parse_many(below, value, SOURCE) if isinstance(value, str) else value
+                if not isinstance(table, dict):
                     raise wrong(below, value, SOURCE)
-                found += self._leaves(below, value)
+                found += self._leaves(below, table)
             elif not (isinstance(value, str) and value.startswith(MASK) and is_secret(below)):
                 found.append((below, _checked(below, value)))
         return found
@@ -302,7 +304,8 @@ def same_address(one: str | None, other: str | None) -> bool:
 
 
 def _parts(key: Key, name: str) -> Key:
-    """Where `name` leads below `key`; names of models and of headers may have dots."""
+    """Where `name` leads below `key`; names of models and of headers may have dots, and quotes
+    around them, as in the file."""
     parts = tuple(name.split("."))
     for depth in range(len(parts)):
         try:
@@ -310,7 +313,9 @@ def _parts(key: Key, name: str) -> Key:
         except Unknown:
             break
         if each is not None and is_leaf(each):
-            return (*parts[:depth], ".".join(parts[depth:]))
+            last = ".".join(parts[depth:])
+            quoted = len(last) > 2 and last[0] == last[-1] and last[0] in "\"'"
+            return (*parts[:depth], last[1:-1] if quoted else last)
     return parts
 
 
