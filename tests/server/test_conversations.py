@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from teahouse.llm.usage import NOBODY, Caller
 from tests.server.conftest import Answer, Web
 
 pytestmark = pytest.mark.anyio
@@ -140,6 +141,20 @@ async def test_a_message_that_cannot_be_taken_is_refused(
 
     assert answer.status == status
     assert answer.json["error"]["message"]
+
+
+async def test_who_asks_with_a_key_pays_with_it(web: Web) -> None:
+    key, secret = await web.house.accounts.create_key(web.owner, "cron", budget=0.5)
+    body = {"agent": web.house.services.agent, "text": "hello"}
+    headers = {"authorization": f"Bearer {secret}"}
+    for answer in (
+        await web.call("POST", "/api/messages", body, headers=headers),
+        await owner(web, "POST", "/api/messages", body),
+    ):
+        await ended(web, (await ok(answer, 202))["runs"][0]["id"])
+
+    callers = [turn.caller for turn in web.house.services.actor.turns]
+    assert callers == [Caller(key=key.id, allowance=0.5), NOBODY]
 
 
 async def test_steps_tell_what_a_run_did(web: Web) -> None:

@@ -25,6 +25,7 @@ from teahouse.store.home import open_store
 from teahouse.store.migrate import migrate
 from teahouse.store.schema import REVISION, metadata
 from teahouse.testing.clock import FakeClock
+from teahouse.testing.contract.store_house import House
 
 pytestmark = pytest.mark.anyio
 
@@ -318,6 +319,7 @@ async def test_keys_from_before_scopes_may_do_what_they_could(
         connection.exec_driver_sql("ALTER TABLE agent DROP COLUMN permissions")
         for name in ("approval", "permission_grant"):
             connection.exec_driver_sql(f"DROP TABLE {name}")
+        without_run_keys(connection)
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0003'")
         connection.exec_driver_sql(
             "INSERT INTO person (id, name, folded, role, epoch, created_at)"
@@ -333,6 +335,31 @@ async def test_keys_from_before_scopes_may_do_what_they_could(
 
     assert (key.id, key.scopes) == ("k_1", ())
     assert key.budget is key.rate is key.concurrent is None
+
+
+async def test_a_run_that_waits_from_before_keys_had_runs_is_still_worked_on(
+    home: Path, clock: FakeClock
+) -> None:
+    async with open_store(home, clock) as store:
+        house = House(store, clock)
+        mei = await house.person()
+        received = await house.say(await house.talk(mei), mei, "hello")
+    with writing(home / "teahouse.db") as connection, connection.begin():
+        without_run_keys(connection)
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0007'")
+
+    async with open_store(home, clock) as store:
+        [lease] = await store.queue.lease(1)
+        found = await store.log.run(mei.id, lease.run.id)
+
+    assert lease.run.id == received.runs[0].id
+    assert found == lease.run
+    assert found.key is found.allowance is None
+
+
+def without_run_keys(connection: Connection) -> None:
+    for name in ("key", "allowance"):
+        connection.exec_driver_sql(f"ALTER TABLE run DROP COLUMN {name}")
 
 
 def shape(connection: Connection) -> dict[str, object]:

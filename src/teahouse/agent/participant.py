@@ -53,8 +53,8 @@ class Journal(Protocol):
 class Turn(Struct, frozen=True, kw_only=True):
     """One run's work. `steps` is what an earlier attempt had finished before it was cut.
 
-    A program that asks without a conversation may say by `wishes` how the model is to be asked,
-    and `caller` then holds what else is known of it.
+    A program that asks without a conversation may say by `wishes` how the model is to be asked.
+    `caller` holds what else is known of whoever asks, such as the key of a program.
     """
 
     run: RunId

@@ -213,6 +213,8 @@ class House:
             agent=run.participant,
             conversation=run.conversation,
             run=run.id,
+            key=run.key,
+            allowance=run.allowance,
             purpose="title",
         )
         return await suggest_title(self._client, model, messages, self.language, caller=caller)

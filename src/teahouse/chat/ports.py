@@ -80,7 +80,11 @@ RunStatus: TypeAlias = Literal["queued", "running", "done", "failed", "stopped"]
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """One participant's work on one trigger. Every run ends in exactly one post, `post`."""
+    """One participant's work on one trigger. Every run ends in exactly one post, `post`.
+
+    `key` pays where a program asked with one; `allowance` is what it may spend a day in US dollars,
+    as that was when the run was made.
+    """
 
     id: RunId
     conversation: ConversationId
@@ -97,6 +101,8 @@ class Run(Struct, frozen=True, kw_only=True):
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
+    key: str | None = None
+    allowance: float | None = None
 
 
 class Received(Struct, frozen=True, kw_only=True):
@@ -224,8 +230,8 @@ class LoginSession(Struct, frozen=True, kw_only=True):
 
 class ApiKey(Struct, frozen=True, kw_only=True):
     """A key for programs: may do what its person may, or of that what its scopes name
-    (`chat.scopes`). Only the hash is kept. Limits hold for what goes through the gateway; None
-    means that there is none."""
+    (`chat.scopes`). Only the hash is kept. The budget holds for all that is asked of models with
+    it, the other limits for what goes through the gateway; None means that there is none."""
 
     id: str  # k_…
     name: str

@@ -10,6 +10,7 @@ from msgspec import UNSET, structs
 from teahouse.agent.directory import Directory
 from teahouse.agent.participant import Step
 from teahouse.chat.ports import (
+    ApiKey,
     Conversation,
     ConversationChanges,
     Files,
@@ -61,8 +62,11 @@ class Chat:
         client_id: str | None = None,
         reply_to: str | None = None,
         model: str | None = None,
+        key: ApiKey | None = None,
     ) -> Received:
         """Store what a person says and a run for whom it wakes; both are durable on return.
+
+        `key`: what a program of theirs says it with, which pays for the answers.
 
         With `agent` a new conversation is opened. The same `client_id` again answers the same;
         with other words it is a `Conflict`, since these would be lost.
@@ -86,7 +90,7 @@ class Chat:
             client_id=client_id,
             reply_to=reply_to,
         )
-        runs = [self._run(post, participant, person, model) for participant in where.agents]
+        runs = [self._run(post, participant, person, model, key) for participant in where.agents]
         if where.posts == 0 and not where.title and text.strip():
             # before the post: what fails once that is stored would keep it from being told
             changes = ConversationChanges(title=first_words(text))
@@ -258,7 +262,9 @@ class Chat:
         ]
         return (*((Text(text=text),) if text.strip() else ()), *blobs)
 
-    def _run(self, post: Post, participant: str, person: Person, model: str | None) -> Run:
+    def _run(
+        self, post: Post, participant: str, person: Person, model: str | None, key: ApiKey | None
+    ) -> Run:
         return Run(
             id=new_id("r"),
             conversation=post.conversation,
@@ -275,6 +281,8 @@ class Chat:
             created_at=self._clock.now(),
             started_at=None,
             ended_at=None,
+            key=key and key.id,
+            allowance=key and key.budget,
         )
 
 

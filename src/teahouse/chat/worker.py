@@ -41,6 +41,7 @@ from teahouse.core.events import (
 from teahouse.core.ids import new_id
 from teahouse.core.messages import Ending, PersonId, Post, RunId
 from teahouse.core.tasks import Supervisor
+from teahouse.llm.usage import Caller
 
 log = logging.getLogger(__name__)
 
@@ -204,6 +205,7 @@ class Worker:
             person=run.person,
             messages=project(lease.log, run.participant),
             steps=lease.steps,
+            caller=Caller(key=run.key, allowance=run.allowance),
         )
         return await participant.respond(turn, journal, emit)
 

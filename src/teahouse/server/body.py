@@ -13,6 +13,7 @@ import litestar
 import msgspec
 from litestar.datastructures import State
 
+from teahouse.chat.ports import ApiKey, Identity
 from teahouse.core.errors import Invalid
 from teahouse.core.messages import Person
 from teahouse.server.credentials import Credential
@@ -25,8 +26,8 @@ _UNKNOWN = re.compile(r"unknown field `(.*)`")
 _MISSING = re.compile(r"missing required field `(.*)`")
 
 
-class Request(litestar.Request[Person, Credential, State]):
-    """A request that knows its house and its person."""
+class Request(litestar.Request[Identity, Credential, State]):
+    """A request that knows its house, its person and their key."""
 
     @property
     def house(self) -> House:
@@ -35,7 +36,12 @@ class Request(litestar.Request[Person, Credential, State]):
     @property
     def person(self) -> Person:
         """Who asks; only on routes that need a login."""
-        return self.scope["user"]
+        return self.user.person
+
+    @property
+    def key(self) -> ApiKey | None:
+        """What a program of theirs asks with."""
+        return self.user.key
 
     @property
     def peer(self) -> str:

@@ -64,7 +64,7 @@ async def require_person(
         _reaches(identity.key, handler)
     if handler.opt.get("managers") and identity.person.role not in MANAGERS:
         raise NotAllowed("managers_only")
-    connection.scope["user"] = identity.person
+    connection.scope["user"] = identity
     connection.scope["auth"] = credential
 
 

@@ -62,7 +62,7 @@ class Reader:
     ) -> None:
         self._socket, self._house = socket, house
         self._readers, self._supervisor = readers, supervisor
-        self._person: Person = socket.scope["user"]
+        self._person: Person = socket.scope["user"].person
         self._credential: Credential = socket.scope["auth"]
         self._accept_language = socket.headers.get("accept-language")
         self._pending = Pending()

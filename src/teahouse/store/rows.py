@@ -54,6 +54,8 @@ RUN_COLUMNS = (
     run_table.c.created_at,
     run_table.c.started_at,
     run_table.c.ended_at,
+    run_table.c.key,
+    run_table.c.allowance,
 )
 # What `post_values` and `run_values` hold, and the place that the writer adds.
 POST_VALUES = (
@@ -88,6 +90,8 @@ RUN_VALUES = (
     "boot",
     "stop_asked",
     "created_at",
+    "key",
+    "allowance",
 )
 
 _encoder = msgspec.json.Encoder()
@@ -168,6 +172,8 @@ def run_values(run: Run) -> dict[str, Any]:
         "boot": 0,
         "stop_asked": run.stop_asked,
         "created_at": run.created_at,
+        "key": run.key,
+        "allowance": run.allowance,
     }
 
 
@@ -188,6 +194,8 @@ def run_of(row: AnyRow) -> Run:
         created_at=row.created_at,
         started_at=row.started_at,
         ended_at=row.ended_at,
+        key=row.key,
+        allowance=row.allowance,
     )
 
 

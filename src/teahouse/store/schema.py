@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-REVISION = "0007"  # what `migrations` leads to; a test compares the two
+REVISION = "0008"  # what `migrations` leads to; a test compares the two
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -242,6 +242,9 @@ run = Table(
     _instant("created_at"),
     _instant("started_at", nullable=True),
     _instant("ended_at", nullable=True),
+    # Of a program that asked, as it was then. No foreign key: who removes a key still pays.
+    _text("key", nullable=True),
+    Column("allowance", Float, nullable=True),  # in US dollars a day
 )
 Index("run_trigger", run.c.conversation, run.c.trigger)
 Index(

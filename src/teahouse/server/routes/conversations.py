@@ -87,6 +87,7 @@ async def send_message(request: Request, data: JSONBody[NewMessage]) -> Accepted
         client_id=data.client_id,
         reply_to=data.reply_to,
         model=data.model,
+        key=request.key,
     )
     return Accepted(post=received.post, runs=received.runs)
 

@@ -30,6 +30,26 @@ class LogContract:
         assert page.items == (received.post,) == (found,)
         assert run == received.runs[0]
 
+    async def test_a_run_keeps_who_pays_for_it_through_every_door(
+        self, house: House, open_again: OpenAgain
+    ) -> None:
+        mei = await house.person()
+        talk = await house.talk(mei)
+        log, post = house.store.log, house.post(talk, mei, "hello", "x1")
+        made = structs.replace(house.run(post, mei), key="k_1", allowance=0.35)
+
+        received = await log.receive(post, mei.id, [made])
+
+        assert received.runs == (made,) == (await log.run(mei.id, made.id),)
+        repeated = house.post(talk, mei, "hello", "x1")
+        again = structs.replace(house.run(repeated, mei), key="k_2", allowance=None)
+        assert (await log.receive(repeated, mei.id, [again])).runs == (made,)
+        async with open_again() as store:
+            [lease] = await store.queue.lease(1)
+            stopped = await store.log.ask_stop(mei.id, made.id)
+        for run in (lease.run, stopped):
+            assert (run.key, run.allowance) == ("k_1", 0.35)
+
     async def test_a_post_keeps_every_part_and_field(self, house: House) -> None:
         mei = await house.person()
         talk = await house.talk(mei)

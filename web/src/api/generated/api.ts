@@ -477,7 +477,7 @@ export interface Resync {
   type: "resync";
 }
 
-/** One participant's work on one trigger. Every run ends in exactly one post, `post`. */
+/** One participant's work on one trigger. Every run ends in exactly one post, `post`. `key` pays where a program asked with one; `allowance` is what it may spend a day in US dollars, as that was when the run was made. */
 export interface Run {
   id: string;
   conversation: string;
@@ -494,6 +494,8 @@ export interface Run {
   created_at: string;
   started_at: string | null;
   ended_at: string | null;
+  key: string | null;
+  allowance: number | null;
 }
 
 /** A run's error. `ref` instead names the socket frame that was refused. */
