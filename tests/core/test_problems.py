@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from teahouse.core.errors import Invalid, NotFound, StorageFull, TeahouseError, TooManyAttempts
+from teahouse.core.errors import (
+    Invalid,
+    NotFound,
+    StorageFull,
+    TeahouseError,
+    TooManyAttempts,
+    told,
+)
 from teahouse.llm.errors import (
     AuthenticationFailed,
     Busy,
@@ -38,3 +45,17 @@ def test_a_problem_says_whether_trying_again_may_help(error: TeahouseError, help
 
 def test_a_model_that_rests_is_not_tried_again_by_itself() -> None:
     assert not Resting("acme/m", 20).retryable
+
+
+@pytest.mark.parametrize(
+    ("message", "hint", "text"),
+    [
+        ("It is shut.", None, "It is shut."),
+        ("It is shut.", "Open it.", "It is shut. Open it."),
+        ("It is shut: no such host", "Open it.", "It is shut: no such host. Open it."),
+        ("门关着。", "打开它。", "门关着。打开它。"),
+        ("门关着：no such host", "打开它。", "门关着：no such host。打开它。"),
+    ],
+)
+def test_message_and_hint_make_one_text(message: str, hint: str | None, text: str) -> None:
+    assert told(message, hint) == text

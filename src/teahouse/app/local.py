@@ -9,7 +9,7 @@ from pathlib import Path
 
 from teahouse.config.live import LiveSettings
 from teahouse.config.tree import LocalModel as Settings
-from teahouse.core.errors import ProviderError, TeahouseError
+from teahouse.core.errors import ProviderError, TeahouseError, told
 from teahouse.core.events import StreamEvent
 from teahouse.core.tasks import Supervisor
 from teahouse.llm.errors import NoSuchModel
@@ -120,7 +120,7 @@ class Embedded:
             self._start_if_eager()
         except TeahouseError as error:
             problem = error.problem(self._settings.language)
-            self._pull_problem = " ".join(filter(None, (problem.message, problem.hint)))
+            self._pull_problem = told(problem.message, problem.hint)
             log.warning("The local model could not be fetched: %s", error)
         finally:
             self._pulling = None

@@ -12,7 +12,7 @@ from teahouse.app.endpoints import Endpoints
 from teahouse.app.local import Embedded
 from teahouse.app.prices import Prices
 from teahouse.config.live import MASK, LiveSettings, same_address
-from teahouse.core.errors import SettingsError, TeahouseError
+from teahouse.core.errors import SettingsError, TeahouseError, told
 from teahouse.core.events import PartDelta
 from teahouse.core.messages import Message, Text
 from teahouse.llm.client import Client, parse_model
@@ -114,7 +114,7 @@ class HouseModels:
                 raise TimedOut(vendor, "total", TRIAL_S) from error
         except TeahouseError as error:
             problem = error.problem(self._settings.language)
-            said = " ".join(filter(None, (problem.message, problem.hint)))
+            said = told(problem.message, problem.hint)
             return Trial(ok=False, model=model or "", problem=said)
 
     async def check(self, a: str, b: str, case: CaseName, /) -> Comparison:

@@ -17,7 +17,7 @@ from teahouse.cli.call import ask as call
 from teahouse.cli.client import Client, Refused, ServerGone
 from teahouse.cli.options import Home, Json
 from teahouse.cli.terminal import Terminal
-from teahouse.core.errors import ToolFailed
+from teahouse.core.errors import ToolFailed, told
 
 if TYPE_CHECKING:
     from teahouse.tools.mcp.offer import Card, Reply
@@ -74,7 +74,7 @@ class _Plainly:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, Refused):
-            raise ToolFailed(" ".join(filter(None, (error.message, error.hint)))) from error
+            raise ToolFailed(told(error.message, error.hint)) from error
 
 
 def _unsaid(_key: str, _text: str) -> None:

@@ -33,7 +33,9 @@ class Grouping(Enum):
 
     day = "day"
     agent = "agent"
+    person = "person"
     model = "model"
+    provider = "provider"
     key = "key"
 
 

@@ -28,6 +28,8 @@ from msgspec import Struct, field
 
 from teahouse.core import i18n
 
+_ENDS = tuple(".!?:;…。！？：；")
+
 
 class Problem(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An error as a fact that can be stored, sent and shown.
@@ -40,6 +42,16 @@ class Problem(Struct, frozen=True, kw_only=True, omit_defaults=True):
     hint: str | None = None
     retryable: bool = False
     values: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def told(message: str, hint: str | None) -> str:
+    """What was wrong and what to do, as one text, for those who show no two."""
+    if not hint:
+        return message
+    chinese = hint[0] > "\u2e80"
+    if message[-1:] not in _ENDS:  # the last words are somebody else's
+        message += "。" if chinese else "."
+    return message + hint if chinese else f"{message} {hint}"
 
 
 class TeahouseError(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from teahouse.core.errors import TeahouseError, ToolFailed
+from teahouse.core.errors import TeahouseError, ToolFailed, told
 
 
 class Refused(ToolFailed):
@@ -11,4 +11,4 @@ class Refused(ToolFailed):
     def __init__(self, code: str, /, **values: object) -> None:
         TeahouseError.__init__(self, code, **values)
         problem = self.problem()
-        self.text = " ".join(filter(None, (problem.message, problem.hint)))
+        self.text = told(problem.message, problem.hint)

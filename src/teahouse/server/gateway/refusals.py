@@ -52,5 +52,5 @@ def refusal_of(error: errors.TeahouseError, language: Language) -> Refusal:
     if isinstance(error, llm.RequestRefused) and error.status == 404:
         status, kind = 404, "not_found"  # that is how vendors say that a model is none of theirs
     problem = error.problem(language)
-    said = " ".join(filter(None, (problem.message, problem.hint)))
+    said = errors.told(problem.message, problem.hint)
     return Refusal(status=status, kind=kind, code=problem.code, message=said)

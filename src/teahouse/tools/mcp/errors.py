@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from teahouse.core.errors import TeahouseError, ToolFailed
+from teahouse.core.errors import TeahouseError, ToolFailed, told
 
 
 class McpFailed(ToolFailed):
     def __init__(self, code: str, /, **values: object) -> None:
         TeahouseError.__init__(self, code, **values)
         problem = self.problem()
-        self.text = " ".join(filter(None, (problem.message, problem.hint)))
+        self.text = told(problem.message, problem.hint)
 
 
 class ServerSaid(ToolFailed):

@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 from msgspec import Struct
 
 from teahouse import __version__
-from teahouse.core.errors import TeahouseError
+from teahouse.core.errors import TeahouseError, told
 from teahouse.core.tasks import Supervisor
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -92,7 +92,7 @@ def server(agents_of: AgentsOf) -> Server[Any]:
                 return await _called(agents, params.name, params.arguments or {})
         except TeahouseError as error:
             problem = error.problem()
-            return _said(" ".join(filter(None, (problem.message, problem.hint))), is_error=True)
+            return _said(told(problem.message, problem.hint), is_error=True)
 
     return Server(
         "teahouse",
