@@ -25,6 +25,7 @@ from teahouse.llm.providers import build_provider
 from teahouse.llm.settings import ProviderSettings
 from teahouse.llm.sse import SseParser
 from teahouse.llm.transport import Transport
+from teahouse.llm.vendors import VENDORS
 from teahouse.llm.wire.openai_chat_body import chat_body
 from teahouse.llm.wire.openai_chat_stream import ChatStream
 from teahouse.testing.answers import DONE, chunk, json_answer, usage
@@ -295,3 +296,27 @@ def test_what_comes_after_the_end_of_a_thought_is_still_given_back_with_it() -> 
     assert isinstance(found, Thinking)
     assert found.opaque is not None
     assert found.opaque["given"] == {"field": "reasoning", "details": [part]}
+
+
+@pytest.mark.parametrize(
+    ("vendor", "total", "output"),
+    [
+        ("xai", 135, 103),
+        ("xai", None, 103),
+        ("xai", 41, 9),  # then they are among them already
+        ("openai", 135, 9),
+    ],
+)
+def test_thoughts_that_are_counted_apart_are_added_to_the_output(
+    vendor: str, total: int | None, output: int
+) -> None:
+    counts = {"prompt_tokens": 32, "completion_tokens": 9, "total_tokens": total}
+    counts |= {"completion_tokens_details": {"reasoning_tokens": 94}}
+    stream = ChatStream("acme", "m", VENDORS[vendor].profile, input_estimate=1)
+    parser = SseParser()
+    for data in (chunk({"content": "ok"}, "stop"), chunk(None, usage=counts), DONE):
+        for event in parser.feed(data):
+            stream.feed(event)
+    stream.end()
+
+    assert stream.take()[-1].usage == Usage(input=32, output=output, reasoning=94)

@@ -668,11 +668,12 @@ async def test_pictures_in_results_go_where_the_dialect_can_carry_them() -> None
     old = await body("gemini", *history, **kept)
     new = await body("gemini", *history, **kept, profile=model("gemini", "gemini-3-flash"))
 
-    assert chat["messages"][-1]["content"] == "done\n[file: a.png, image/png, 3 bytes]"
+    assert chat["messages"][-2]["content"] == "done\n[file: a.png, image/png, 3 bytes]"
+    assert chat["messages"][-1]["content"][1]["type"] == "image_url"
     assert responses["input"][-1]["output"][1]["type"] == "input_image"
     assert ollama["messages"][-1]["images"] == ["cG5n"]
     assert ollama["messages"][-1]["content"] == "done"
-    (older,) = old["contents"][-1]["parts"]
+    (older,) = old["contents"][-2]["parts"]
     (newer,) = new["contents"][-1]["parts"]
     assert "parts" not in older["functionResponse"]
     assert newer["functionResponse"]["response"] == {"output": "done"}

@@ -18,7 +18,7 @@ from teahouse.llm.errors import BudgetUnpriced
 from teahouse.llm.provider import ModelRequest
 from teahouse.llm.settings import BudgetLimits
 from teahouse.llm.usage import Caller
-from teahouse.llm.worst import ANSWER_TOKENS
+from teahouse.llm.worst import ANSWER_TOKENS, refuse_dear_tier
 
 NANO = 1_000_000_000  # accounts are kept in billionths of a dollar: sums stay exact
 
@@ -55,8 +55,12 @@ class Budgets:
         self._facts, self._clock = facts, clock
 
     def bounded(self, request: ModelRequest, caller: Caller) -> ModelRequest:
-        """A request whose answer has an end: what has none could cost anything."""
-        if request.max_tokens is not None or not self.caps(caller):
+        """A request whose answer has an end: what has none could cost anything. Raises
+        `TierUnpriced` where it wishes to be served at another price than the one known."""
+        if not self.caps(caller):
+            return request
+        refuse_dear_tier(request)
+        if request.max_tokens is not None:
             return request
         return replace(request, max_tokens=ANSWER_TOKENS)
 

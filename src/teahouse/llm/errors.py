@@ -9,7 +9,8 @@ ProviderError
 ├── ContentFiltered         the endpoint refused the content
 │   └── WordRefused         our own word filter did
 ├── RequestRefused          any other 4xx: a wrong model name, a wrong parameter
-│   └── NoAddresses         a file was given by its address, and this endpoint fetches none
+│   ├── NoAddresses         a file was given by its address, and this endpoint fetches none
+│   └── TierUnpriced        a budget is set and nobody knows what this service tier costs
 ├── Malformed *             what came back is not of the dialect (HTML, broken JSON)
 ├── TimedOut *              one of the four clocks: connect, first_event, idle, total
 ├── StreamCut *             the stream ended without its dialect's final event
@@ -91,6 +92,15 @@ class NoAddresses(RequestRefused):
 
     def __init__(self, provider: str, file: str) -> None:
         super().__init__(provider, file=file)
+
+
+class TierUnpriced(RequestRefused):
+    """Ours, before anything is sent: a budget counts in the usual prices."""
+
+    name = "budget_service_tier"
+
+    def __init__(self, tier: object) -> None:
+        super().__init__("", tier=str(tier)[:40])
 
 
 class Malformed(EndpointError):

@@ -64,3 +64,8 @@ def mention(blob: Blob) -> str:
     if is_address(blob):
         return f"[file: {blob.name}, {blob.media_type}, {blob.file}]"
     return f"[file: {blob.name}, {blob.media_type}, {blob.size} bytes]"
+
+
+def result_files(name: str, call: str) -> str:
+    """What stands before files that a tool gave, where its result cannot hold them."""
+    return f"[files in the result of {name}, call {call}]"

@@ -51,6 +51,8 @@ class Profile(Struct, frozen=True, kw_only=True):
     """The fewest and the most tokens that may be said (`gemini`)."""
     include_usage: bool = True
     """Whether to ask for token counts; some refuse the question and report them unasked."""
+    thoughts_apart: bool = False
+    """Whether tokens of thoughts are counted beside those of the reply (`openai_chat`)."""
     system_role: Literal["system", "developer"] = "system"
     empty_content: Literal["null", "string"] = "null"
     """What stands for the text of a message that only calls tools."""
@@ -70,6 +72,12 @@ class Profile(Struct, frozen=True, kw_only=True):
     """Whether sounds may be (`openai_chat`)."""
     result_media: bool = False
     """Whether the result of a tool may hold pictures and papers (`gemini`)."""
+    user_after_results: bool = True
+    """Whether the user may speak right behind results, to show the files in them where results
+    hold none; else the model reads their names (`openai_chat`)."""
+    json_with_tools: bool = False
+    """Whether a reply may be bound to JSON while tools are offered; else it comes as the arguments
+    of one more tool (`gemini`)."""
     json_schema: bool = True
     """Whether a reply may be bound to a schema; else only JSON is asked for (`openai_chat`), or
     the reply is made to come as the arguments of a tool (`anthropic`)."""
@@ -174,7 +182,8 @@ _MODELS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = (
     ),
     (
         re.compile(r"(^|/)gemini-([3-9]|(flash|pro)\S*-latest)"),
-        {"call_signatures": True, "thinking": "effort", "result_media": True},
+        {"call_signatures": True, "thinking": "effort"}
+        | {"result_media": True, "json_with_tools": True},
     ),
     (re.compile(r"(^|/)gemini-([3-9]\S*flash|flash\S*-latest)"), {"efforts": _TO_HIGH}),
     (re.compile(r"(^|/)gemini-2\.5-flash"), {"efforts": _NONE_TO_HIGH}),
@@ -185,6 +194,19 @@ _MODELS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = (
     ),
     (re.compile(r"(^|/)(gemini-(1|2\.0)|gemma-[123])"), {"thinks": False}),
     (re.compile(r"(^|/)gemini-"), {"audio": True}),
+    (
+        re.compile(r"(^|[/.])((open-)?mi[sx]tral|ministral|magistral|devstral|codestral|pixtral)-"),
+        {"user_after_results": False},
+    ),
+    (  # those of today that read text alone
+        re.compile(r"gpt-oss|gpt-3|o[13]-mini|deepseek-(chat|reasoner|coder|r1|v[23])(?!.*ocr)"),
+        {"vision": False},
+    ),
+    (
+        re.compile(r"(^|/)(kimi-k2|glm-(3|4(\.[5-7])?|5(\.1)?)|qwen3-max|qwen-turbo)(-|$)"),
+        {"vision": False},
+    ),
+    (re.compile(r"(^|/)(qwen\S*-coder|minimax-m[12])"), {"vision": False}),
     (re.compile(r"(^|/)(deepseek-reasoner|deepseek-r1)"), {"temperature": False}),
 )
 

@@ -103,6 +103,7 @@ VENDORS: Final[Mapping[str, Vendor]] = {
             empty_content="string",
             continues="prefix",
             seed="random_seed",
+            user_after_results=False,
         ),
     ),
     "openrouter": Vendor(
@@ -111,7 +112,9 @@ VENDORS: Final[Mapping[str, Vendor]] = {
         profile=Profile(effort="reasoning", pdf=True),
     ),
     "xai": Vendor(
-        name="xAI", base_url="https://api.x.ai/v1", profile=Profile(reasoning_back="never")
+        name="xAI",
+        base_url="https://api.x.ai/v1",
+        profile=Profile(reasoning_back="never", thoughts_apart=True),
     ),
     "together": Vendor(name="Together", base_url="https://api.together.xyz/v1"),
     "google": Vendor(

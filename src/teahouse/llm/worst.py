@@ -14,6 +14,7 @@ from typing import Final
 from teahouse.core.codec import encode
 from teahouse.core.events import Usage
 from teahouse.core.messages import Blob, Part, Text, Thinking, ToolCall, ToolResult
+from teahouse.llm.errors import TierUnpriced
 from teahouse.llm.media import PDF, SOUNDS, is_address
 from teahouse.llm.provider import ModelRequest
 from teahouse.llm.tokens import estimate, estimate_parts, wide_and_other
@@ -26,6 +27,9 @@ _PDF: Final = 300_000  # a hundred pages, which is what vendors take, each read 
 _PDF_PER_BYTE: Final = 2
 _BYTES_PER_SOUND: Final = 32  # at the lowest rate of bits in use
 
+_TIERS: Final = frozenset({"service_tier", "serviceTier"})
+_USUAL_TIERS: Final = frozenset({"auto", "default", "flex", "standard", "standard_only"})
+
 _SIGNS = re.compile(r"[0-9!-/:-@\[-`{-~]")
 _TWO_BYTES = re.compile("[\u0080-\u07ff]")
 _MORE_BYTES = re.compile("[\u0800-\U0010ffff]")
@@ -37,6 +41,15 @@ def worst_of(request: ModelRequest) -> Usage:
         asked += at_worst(encode(beside).decode()) if beside else 0
     output = (request.max_tokens or ANSWER_TOKENS) + most_thoughts(request)
     return Usage(input=asked, written=asked, output=output)  # what a cache is given costs most
+
+
+def refuse_dear_tier(request: ModelRequest) -> None:
+    """Raises `TierUnpriced` where tokens may cost more than prices say."""
+    for fields in (request.extra, *request.own.values()):
+        for name in _TIERS & fields.keys():
+            tier = fields[name]
+            if not (tier is None or (isinstance(tier, str) and tier in _USUAL_TIERS)):
+                raise TierUnpriced(tier)
 
 
 def _parts(parts: Iterable[Part]) -> int:

@@ -7,10 +7,11 @@ import re
 from teahouse.core.messages import JsonObject
 from teahouse.llm.profiles import Profile
 from teahouse.llm.provider import ModelInfo, ModelRequest
-from teahouse.llm.wire.anthropic_body import ANSWER, anthropic_body
+from teahouse.llm.wire.anthropic_body import anthropic_body
 from teahouse.llm.wire.anthropic_stream import AnthropicStream
 from teahouse.llm.wire.fields import as_count, as_object
 from teahouse.llm.wire.http import Asked, HttpWire
+from teahouse.llm.wire.json_tool import ANSWER
 
 _VERSION = "2023-06-01"
 _VERSIONED = re.compile(r"/v\d+\w*$")

@@ -13,10 +13,10 @@ from teahouse.llm.provider import ModelRequest, OneTool, ToolChoice, ToolSpec
 from teahouse.llm.wire.anthropic_history import THOUGHTS, AnthropicHistory
 from teahouse.llm.wire.effort import budget_of, effort_of, wanted_effort
 from teahouse.llm.wire.fields import as_object, merge
+from teahouse.llm.wire.json_tool import ANSWER, answer_tool
 from teahouse.llm.wire.strict_schema import strict_schema
 from teahouse.llm.wire.tool_choice import offered
 
-ANSWER: Final = "final_answer"  # the tool whose arguments are the reply, where schemas aren't known
 _WIRE: Final = "anthropic"
 _LEAST_BUDGET: Final = 1024
 _FORCED: Final = frozenset({"any", "tool"})
@@ -140,8 +140,7 @@ def _ask_for_json(
     chosen = as_object(settled.get("tool_choice"))
     if chosen.get("type") in _FORCED:
         return  # the reply is a call of another tool
-    answer = ToolSpec(name=ANSWER, description="Give the reply.", parameters=schema)
-    body["tools"] = [*body.get("tools", []), _tool(answer)]
+    body["tools"] = [*body.get("tools", []), _tool(answer_tool(schema))]
     alone = len(body["tools"]) == 1 or chosen.get("type") == "none"
     if not thinks:  # a model that thinks cannot be made to call one
         forced: JsonObject = {"type": "tool", "name": ANSWER} if alone else {"type": "any"}

@@ -9,6 +9,7 @@ from teahouse.llm.profiles import Profile
 from teahouse.llm.provider import ModelInfo, ModelRequest
 from teahouse.llm.transport import Exchange
 from teahouse.llm.wire.gemini_body import gemini_body
+from teahouse.llm.wire.gemini_json import json_beside_tools
 from teahouse.llm.wire.gemini_media import GeminiMedia
 from teahouse.llm.wire.gemini_stream import GeminiStream
 from teahouse.llm.wire.http import Asked, Framing
@@ -22,8 +23,11 @@ class Gemini(GeminiMedia):
 
     async def _ask(self, request: ModelRequest, profile: Profile, input_estimate: int) -> Asked:
         origin = f"{self.name}/{request.model}"
+        request, answer = json_beside_tools(request, profile)
         body = await gemini_body(request, profile, origin=origin, files=self._files)
-        reply = GeminiStream(self.name, request.model, profile, input_estimate=input_estimate)
+        reply = GeminiStream(
+            self.name, request.model, profile, input_estimate=input_estimate, answer=answer
+        )
         model = request.model if "/" in request.model else f"models/{request.model}"
         return Asked(f"/{quote(model)}:streamGenerateContent?alt=sse", body, reply)
 

@@ -165,6 +165,7 @@ class _History(History):
     async def _result(self, call: ToolCall, result: ToolResult) -> None:
         lines: list[str] = []
         shown: list[JsonObject] = []
+        aside: list[Blob] = []
         for part in result.content:
             if isinstance(part, Text):
                 lines.append(part.text)
@@ -172,6 +173,9 @@ class _History(History):
                 shown.append(await self._blob(part))
             else:
                 lines.append(mention(part))
+                if self._shown_aside(part):
+                    aside.append(part)
+        self._lay_aside(call, aside)
         key: Literal["error", "output"] = "error" if result.is_error else "output"
         response: JsonObject = {"name": call.name, "response": {key: "\n".join(lines)}}
         if shown:
@@ -203,6 +207,11 @@ class _History(History):
     def _sees_in_result(self, blob: Blob) -> bool:
         able = self._profile.result_media and blob.media_type in _READ_IN_RESULTS
         return able and not is_address(blob) and self._sees(blob)
+
+    def _shown_aside(self, blob: Blob) -> bool:
+        """What older models must be shown behind all results, as these hold text alone."""
+        seen = blob.media_type == PDF or blob.media_type.startswith("image/")
+        return seen and not is_address(blob) and self._sees(blob)
 
 
 def _shown(item: JsonObject) -> bool:

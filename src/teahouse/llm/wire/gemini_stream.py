@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from teahouse.core.codec import encode
 from teahouse.core.events import Reason, Usage
 from teahouse.core.messages import JsonObject
 from teahouse.llm.errors import Malformed, RequestRefused, StreamCut
+from teahouse.llm.profiles import Profile
 from teahouse.llm.refusal import refusal_in
 from teahouse.llm.sse import SseEvent
 from teahouse.llm.wire.fields import as_count, as_object, as_objects
@@ -38,10 +40,24 @@ _NONE_YET = "FINISH_REASON_UNSPECIFIED"
 
 
 class GeminiStream(SpokenReply):
+    """`answer` is the tool whose arguments are the text of the reply."""
+
     _finish: str | None = None
     _blocked = False  # the question itself was refused
     _candidate: object = None  # index of the one candidate that is read
     _usage = Usage()
+
+    def __init__(
+        self,
+        provider: str,
+        model: str,
+        profile: Profile,
+        *,
+        input_estimate: int,
+        answer: str | None = None,
+    ) -> None:
+        super().__init__(provider, model, profile, input_estimate=input_estimate)
+        self._answer = answer
 
     @property
     def finished(self) -> bool:
@@ -95,6 +111,10 @@ class GeminiStream(SpokenReply):
         call = as_object(part.get("functionCall"))
         if call:
             self.parts.close()  # parts go back in the order in which they came
+            if self._answer is not None and call.get("name") == self._answer:
+                self._say("text", encode(as_object(call.get("args"))).decode(), last=True)
+                self.parts.close()
+                return
             if call.get("id"):
                 given["id"] = call["id"]
             self._call_whole(call.get("id"), call.get("name"), call.get("args"), given)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from teahouse.core.messages import Blob, JsonObject, Message, Part, Text, ToolCall, ToolResult
 from teahouse.llm.errors import NoAddresses
-from teahouse.llm.media import Files, is_address
+from teahouse.llm.media import Files, is_address, result_files
 from teahouse.llm.profiles import Profile
 
 
@@ -19,10 +19,12 @@ class History(ABC):
         self.written: list[JsonObject] = []
         self._profile, self._origin, self._files = profile, origin, files
         self._calls: dict[str, ToolCall] = {}  # of the latest reply, whose results come next
+        self._aside: list[Part] = []  # of these results, shown by the user behind them all
 
     async def write(self, messages: Iterable[Message]) -> None:
         for message in messages:
             await self._add(message)
+        await self._show_aside()
 
     @abstractmethod
     def _system(self, parts: Sequence[Part]) -> None: ...
@@ -61,6 +63,17 @@ class History(ABC):
                 content.append(await self._blob(part))
         return content
 
+    def _lay_aside(self, call: ToolCall, blobs: Sequence[Blob]) -> None:
+        """Files that the result of `call` cannot hold."""
+        if blobs:
+            self._aside += [Text(text=result_files(call.name, call.id)), *blobs]
+
+    async def _show_aside(self, said: Sequence[Part] = ()) -> None:
+        """With what the user `said` next, as many want the roles in turn."""
+        shown, self._aside = (*self._aside, *said), []
+        if shown:
+            await self._user(shown)
+
     def _own(self, opaque: JsonObject | None) -> JsonObject:
         """What this very endpoint and model gave with a part."""
         if opaque is None or opaque.get("origin") != self._origin:
@@ -73,10 +86,11 @@ class History(ABC):
             case "system":
                 self._system(message.parts)
             case "user":
-                await self._user(message.parts)
+                await self._show_aside(message.parts)
             case "assistant":
                 spoken = self._spoken(message.parts)
                 if spoken:
+                    await self._show_aside()
                     self._say(spoken)
                     self._calls = {call.id: call for call in message.tool_calls}
             case "tool":

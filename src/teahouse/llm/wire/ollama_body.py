@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from teahouse.core.messages import Blob, JsonObject, Part, Text, ToolCall, ToolResult
-from teahouse.llm.media import BlobReader, Files, is_picture, mention
+from teahouse.llm.media import BlobReader, Files, mention
 from teahouse.llm.profiles import Profile
 from teahouse.llm.provider import ModelRequest
 from teahouse.llm.wire.effort import effort_of, wanted_effort
@@ -79,8 +79,8 @@ class _History(ChatHistory):
         if message["content"] or seen:
             self.written.append(message)
 
-    def _sees(self, blob: Blob) -> bool:
-        return self._profile.vision and is_picture(blob) and self._files.has(blob)
+    def _shown_aside(self, blob: Blob) -> bool:
+        return False  # a result holds its pictures itself
 
     def _call(self, call: ToolCall) -> JsonObject:
         return {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}}

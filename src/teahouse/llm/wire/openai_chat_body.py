@@ -17,7 +17,7 @@ from teahouse.core.messages import (
     ToolCall,
     ToolResult,
 )
-from teahouse.llm.media import PDF, SOUNDS, BlobReader, Files, is_picture, mention
+from teahouse.llm.media import PDF, SOUNDS, BlobReader, Files, is_address, is_picture, mention
 from teahouse.llm.profiles import Profile
 from teahouse.llm.provider import ModelRequest, OneTool, ToolChoice, ToolSpec
 from teahouse.llm.wire.effort import effort_of, wanted_effort
@@ -161,6 +161,9 @@ class ChatHistory(History):
         lines = [part.text if isinstance(part, Text) else mention(part) for part in result.content]
         content = "\n".join(lines)
         self.written.append({"role": "tool", "tool_call_id": call.id, "content": content})
+        if self._profile.user_after_results:
+            blobs = [part for part in result.content if isinstance(part, Blob)]
+            self._lay_aside(call, [blob for blob in blobs if self._shown_aside(blob)])
 
     def _call(self, call: ToolCall) -> JsonObject:
         function = {"name": call.name, "arguments": encode(call.arguments).decode()}
@@ -187,12 +190,21 @@ class ChatHistory(History):
 
     async def _blob(self, blob: Blob) -> JsonObject:
         kind, profile = blob.media_type, self._profile
-        if self._files.has(blob) and profile.vision and is_picture(blob):
+        if self._sees(blob):
             return {"type": "image_url", "image_url": {"url": await self._files.url(blob)}}
-        if self._files.has(blob) and profile.pdf and kind == PDF:
+        if self._reads(blob):
             data = f"data:{PDF};base64,{await self._bytes(blob)}"
             return {"type": "file", "file": {"filename": blob.name, "file_data": data}}
         if self._files.has(blob) and profile.audio and kind in SOUNDS:
             sound = {"data": await self._bytes(blob), "format": SOUNDS[kind]}
             return {"type": "input_audio", "input_audio": sound}
         return self._text(mention(blob))
+
+    def _sees(self, blob: Blob) -> bool:
+        return self._profile.vision and is_picture(blob) and self._files.has(blob)
+
+    def _shown_aside(self, blob: Blob) -> bool:
+        return self._sees(blob) or (self._reads(blob) and not is_address(blob))
+
+    def _reads(self, blob: Blob) -> bool:
+        return self._profile.pdf and blob.media_type == PDF and self._files.has(blob)

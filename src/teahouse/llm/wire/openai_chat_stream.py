@@ -87,6 +87,7 @@ class ChatStream(SpokenReply):
         self._choice: object = None  # index of the one choice that is read
         self._refused = False
         self._usage = Usage()
+        self._thoughts_apart = profile.thoughts_apart
         self._details: list[JsonObject] = []
 
     @property
@@ -223,10 +224,15 @@ class ChatStream(SpokenReply):
         details = as_object(usage.get("prompt_tokens_details")) or usage
         spoken = as_object(usage.get("completion_tokens_details")) or usage
         known = self._usage
+        asked = as_count(usage, "prompt_tokens", "input_tokens")
+        output = as_count(usage, "completion_tokens", "output_tokens")
+        thought = as_count(spoken, "reasoning_tokens")
+        if self._thoughts_apart and as_count(usage, "total_tokens") != asked + output:
+            output += thought
         self._usage = Usage(
-            input=max(known.input, as_count(usage, "prompt_tokens", "input_tokens")),
-            output=max(known.output, as_count(usage, "completion_tokens", "output_tokens")),
+            input=max(known.input, asked),
+            output=max(known.output, output),
             cached=max(known.cached, as_count(details, "cached_tokens", "prompt_cache_hit_tokens")),
             written=max(known.written, as_count(details, "cache_write_tokens")),
-            reasoning=max(known.reasoning, as_count(spoken, "reasoning_tokens")),
+            reasoning=max(known.reasoning, thought),
         )
