@@ -117,3 +117,11 @@ async def test_newer_models_take_both_and_all_take_json_alone(
     assert names(body) == [tool.name for tool in tools]
     assert body["generationConfig"]["responseMimeType"] == "application/json"
     assert "systemInstruction" not in body
+
+
+async def test_a_call_of_no_name_is_no_reply() -> None:
+    answer = Answer(steps=(answers.chunk([{"functionCall": {"args": {"x": 1}}}], "STOP"),))
+    _, message, _ = await ask(answer, tools=(F,))
+
+    assert message.text == ""
+    assert len(message.tool_calls) == 1
