@@ -27,7 +27,7 @@ Soul = Annotated[
     Path | None, typer.Option("--soul", help="cli.option.soul", metavar="FILE", allow_dash=True)
 ]
 Model = Annotated[
-    str | None, typer.Option("--model", help="cli.option.agent_model", metavar="VENDOR/MODEL")
+    str | None, typer.Option("--model", help="cli.option.agent_model", metavar="PROVIDER/MODEL")
 ]
 Temperature = Annotated[
     float | None,

@@ -12,7 +12,7 @@ Home: TypeAlias = Annotated[
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="cli.option.json")]
 Model: TypeAlias = Annotated[
-    str | None, typer.Option("--model", help="cli.option.model", metavar="VENDOR/MODEL")
+    str | None, typer.Option("--model", help="cli.option.model", metavar="PROVIDER/MODEL")
 ]
 AgentName: TypeAlias = Annotated[
     str | None, typer.Option("--agent", help="cli.option.agent", metavar="NAME")
