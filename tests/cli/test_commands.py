@@ -249,6 +249,18 @@ def test_settings_are_changed_shown_and_undone(house: Teahouse) -> None:
     assert house.json("config", "get")["limits"]["steps"] == 25
 
 
+def test_a_setting_with_quotes_and_a_whole_table_are_shown_as_they_were_set(
+    house: Teahouse,
+) -> None:
+    quoted = house("config", "set", 'prices."mine/gpt-4.1"', "[1, 2]")
+    table = house("config", "set", "aliases.fast", '{"mine/gpt-4.1": 1}')
+    for key in ("prices", "aliases"):
+        house("config", "set", key, "--unset")
+
+    assert (quoted.returncode, quoted.stdout) == (0, 'prices."mine/gpt-4.1" = 1.0, 2.0\n')
+    assert (table.returncode, table.stdout) == (0, 'aliases.fast = {"mine/gpt-4.1": 1.0}\n')
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -16,8 +16,9 @@ def log_to_console(settings: Log) -> None:
     lines = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     handler.setFormatter(_Json() if settings.json else lines)
     logging.basicConfig(level=settings.level.upper(), handlers=[handler], force=True)
-    if settings.level == "info":  # how a web server comes and goes is no news
-        logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+    if settings.level == "info":  # how a server comes and goes and tables change is no news
+        for chatty in ("uvicorn.error", "alembic"):
+            logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
 class _Json(logging.Formatter):

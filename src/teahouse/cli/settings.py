@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -122,6 +123,8 @@ def _leaves(tree: dict[str, Any], above: str = "") -> list[tuple[str, Any]]:
 def _at(tree: Any, key: str) -> Any:
     place, left = tree, key
     while left:
+        if len(left) > 2 and left[0] == left[-1] and left[0] in "\"'":
+            left = left[1:-1]  # as the file has them
         whole = isinstance(place, dict) and left in place  # names of models have dots too
         name, _, left = (left, "", "") if whole else left.partition(".")
         if not isinstance(place, dict) or name not in place:
@@ -137,6 +140,8 @@ def _shown(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, list):
         return ", ".join(str(item) for item in cast("list[Any]", value))
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
     return str(value)
 
 
