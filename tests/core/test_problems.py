@@ -14,6 +14,7 @@ from teahouse.core.errors import (
 )
 from teahouse.llm.errors import (
     AuthenticationFailed,
+    BudgetSpent,
     Busy,
     ContextTooLong,
     QuotaExceeded,
@@ -59,3 +60,7 @@ def test_a_model_that_rests_is_not_tried_again_by_itself() -> None:
 )
 def test_message_and_hint_make_one_text(message: str, hint: str | None, text: str) -> None:
     assert told(message, hint) == text
+
+
+def test_a_small_budget_is_not_rounded_to_nothing() -> None:
+    assert BudgetSpent("key", 0.0005, 0.001).values["limit"] == "0.001"

@@ -150,7 +150,7 @@ class BudgetSpent(ProviderError):
     """`left` and `limit` in US dollars; `code` says whose budget it is."""
 
     def __init__(self, scope: str, left: float, limit: float) -> None:
-        super().__init__(f"budget_{scope}", left=f"{left:.4f}", limit=f"{limit:.2f}")
+        super().__init__(f"budget_{scope}", left=f"{left:.4f}", limit=f"{limit:g}")
 
 
 class BudgetUnpriced(ProviderError):
