@@ -17,6 +17,7 @@ from teahouse.llm.client import Client
 from teahouse.llm.errors import BudgetSpent, BudgetUnpriced, Overloaded
 from teahouse.llm.provider import ModelRequest
 from teahouse.llm.retry import Retry
+from teahouse.llm.route import Routes
 from teahouse.llm.settings import BudgetLimits
 from teahouse.llm.usage import Caller
 from teahouse.store.home import Store, open_store
@@ -201,6 +202,29 @@ async def test_what_nobody_knows_the_price_of_is_refused_or_allowed(house: House
     with pytest.raises(BudgetUnpriced):
         await read(refusing)
     await read(allowing)
+
+
+async def test_a_model_of_unknown_price_is_passed_over_for_one_whose_price_is_known(
+    house: House,
+) -> None:
+    provider = ScriptedProvider(default=lambda _: "hello")
+    facts = {"a/dear": DEAR, "a/unknown": UNKNOWN}
+    limits, clock = BudgetLimits(day=1), FakeClock()
+    budgets = Budgets(house.store.purse, lambda: limits, facts.__getitem__, clock)
+    routes = Routes(fallbacks={"a/unknown": ("a/dear",)})
+    client = Client(
+        {"a": provider},
+        clock=clock,
+        facts=facts.__getitem__,
+        budgets=budgets,
+        routes=lambda: routes,
+    )
+
+    async with aclosing(client.stream("a/unknown", REQUEST, caller=MEI)) as batches:
+        told = [event async for batch in batches for event in batch]
+
+    assert [one.model for one in provider.requests] == ["dear"]
+    assert told[-1].model == "a/dear"
 
 
 async def test_an_answer_without_an_end_gets_one_while_a_budget_is_set(house: House) -> None:

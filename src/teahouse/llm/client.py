@@ -36,7 +36,6 @@ from teahouse.llm.errand_media import (
 )
 from teahouse.llm.errors import (
     BudgetSpent,
-    BudgetUnpriced,
     ContentFiltered,
     NoSuchModel,
     Resting,
@@ -73,8 +72,8 @@ def parse_model(name: str) -> tuple[str, str]:
 
 def falls_over(error: ProviderError) -> bool:
     """Whether another model may do what this one did not. What one vendor refuses for its content
-    is not carried to the next, and a budget is not dodged."""
-    return not isinstance(error, ContentFiltered | BudgetSpent | BudgetUnpriced)
+    is not carried to the next, and a budget that is spent is not dodged."""
+    return not isinstance(error, ContentFiltered | BudgetSpent)
 
 
 class Client:
