@@ -148,7 +148,7 @@ def _product(one: Sequence[float], other: Sequence[float]) -> float:
 
 async def test_a_real_model_is_compared_with_itself_by_two_dialects(address: Address) -> None:
     wires: tuple[WireName, ...] = ("openai_chat", "anthropic")
-    names: tuple[CaseName, ...] = ("plain", "length", "leaving")
+    names: tuple[CaseName, ...] = ("plain", "length")  # what is seen before one leaves is chance
     async with Transport() as transport:
         providers: dict[str, Provider] = {}
         for wire in wires:
