@@ -64,7 +64,7 @@ class Visit:
             await attend(self.incoming.receive, telling.tell(stream), telling.beat)
         except Gone:
             raise
-        except Exception as error:
+        except Exception as error:  # the status is out: the stream itself has to tell it
             if not self.outgoing.begun:
                 raise
             headers, language = self.incoming.headers, self.house.language

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import signal
+import subprocess
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
@@ -204,7 +205,7 @@ def _bury(started: child.Started) -> None:
     process = started.process
     try:
         process.wait(_GRACE_S)
-    except Exception:
+    except subprocess.TimeoutExpired:
         process.kill()
         process.wait(_GRACE_S)
     for pipe in (process.stdout, process.stderr):
